@@ -145,10 +145,13 @@ func serveFleet(c *cli.Context) error {
 func invitation(s *fleet.Server) string {
 	url := s.AgentURL()
 	if s.Secured() {
-		return "The fleet is ready. Keep its addresses secret. For the devices of another machine, run there:\n  NDTUNE_FLEET='" + url + "' ndtune agent"
+		return "The fleet is ready. Keep its addresses secret. For the devices of another machine, run there:\n" +
+			"  NDTUNE_FLEET='" + url + "' ndtune agent"
 	}
 	port := url[strings.LastIndex(url, ":")+1:]
-	return fmt.Sprintf("The fleet is ready. For other devices of this machine: ndtune agent --fleet %s\nFor the devices of another machine, OTHER, run here:\n  ssh -t -R %s:127.0.0.1:%s OTHER ndtune agent --fleet nats://127.0.0.1:%s", url, port, port, port)
+	return fmt.Sprintf("The fleet is ready. For other devices of this machine: ndtune agent --fleet %s\n"+
+		"For the devices of another machine, OTHER, run here:\n"+
+		"  ssh -t -R %s:127.0.0.1:%s OTHER ndtune agent --fleet nats://127.0.0.1:%s", url, port, port, port)
 }
 
 // connectFleet connects to the fleet that the flags name.
@@ -199,12 +202,13 @@ func newAgent(c *cli.Context, devices []device.Listed) *fleet.Agent {
 	}
 	for _, l := range devices {
 		reserve := worker.NewReserve(verboseOutput(c)) // warm processes for the next search
-		a.Devices = append(a.Devices, fleet.Device{Selector: l.Selector(), Identity: *l.Identity, Close: reserve.Close, Open: func(ctx context.Context, p *problem.Problem, s fleet.Settings) (fleet.Opened, error) {
+		open := func(ctx context.Context, p *problem.Problem, s fleet.Settings) (fleet.Opened, error) {
 			return session.OpenControlled(ctx, l, p, worker.Options{
 				Workers: c.Int("workers"), Peaks: s.Peaks, Iterations: s.Iterations, EarlyStop: s.EarlyStop,
 				BuildTimeout: s.BuildTimeout, KernelTimeout: s.KernelTimeout, Reserve: reserve, Note: note,
 			})
-		}})
+		}
+		a.Devices = append(a.Devices, fleet.Device{Selector: l.Selector(), Identity: *l.Identity, Open: open, Close: reserve.Close})
 		say(c, "offered: %s, %s", l.Selector(), strings.TrimSpace(l.Name))
 	}
 	return a

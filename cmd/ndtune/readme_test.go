@@ -132,7 +132,7 @@ func TestCheckWorkflow(t *testing.T) {
 			t.Errorf("the page shows\n%s\nthe check prints\n%s", finding, printed["Check"])
 		}
 	}
-	if len(shown) != 2 || !strings.Contains(readFile(t, filepath.Join(folder, "summary.md")), "`smooth.cl:12`") || !strings.Contains(readFile(t, filepath.Join(folder, "check.sarif")), `"startLine": 12`) {
+	if len(shown) != 2 || !strings.Contains(readFile(t, filepath.Join(folder, "summary.md")), "      smooth.cl:12: ") || !strings.Contains(readFile(t, filepath.Join(folder, "check.sarif")), `"startLine": 12`) {
 		t.Errorf("%d findings are shown; the files of the check lack line 12", len(shown))
 	}
 }
