@@ -14,13 +14,13 @@ import (
 // An Option is an option of the compiler, or an argument of a command, in which the values of
 // expressions replace {…}.
 type Option struct {
-	Texts  []string // around the values: one more than these
+	texts  []string // around the values: one more than these
 	Values []*expression.Expression
 }
 
 // In returns the option in an environment.
 func (o *Option) In(env map[string]any) (string, error) {
-	text := o.Texts[0]
+	text := o.texts[0]
 	for i, e := range o.Values {
 		value, err := e.Eval(env)
 		if err == nil {
@@ -29,7 +29,7 @@ func (o *Option) In(env map[string]any) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", e, err)
 		}
-		text += space.FormatValue(value) + o.Texts[i+1]
+		text += space.FormatValue(value) + o.texts[i+1]
 	}
 	return text, nil
 }
@@ -41,8 +41,8 @@ func (o *Option) Reads(name string) bool {
 
 // ParseOption compiles the expressions between braces. Two braces stand for one.
 func ParseOption(text string, scope expression.Scope) (option Option, err error) {
-	option.Texts = []string{""}
-	last := func(s string) { option.Texts[len(option.Texts)-1] += s }
+	option.texts = []string{""}
+	last := func(s string) { option.texts[len(option.texts)-1] += s }
 	for {
 		before, rest, found := strings.Cut(text, "{")
 		last(strings.ReplaceAll(before, "}}", "}"))
@@ -61,7 +61,7 @@ func ParseOption(text string, scope expression.Scope) (option Option, err error)
 		if err != nil {
 			return option, err
 		}
-		option.Texts, option.Values, text = append(option.Texts, ""), append(option.Values, e), after
+		option.texts, option.Values, text = append(option.texts, ""), append(option.Values, e), after
 	}
 }
 

@@ -154,18 +154,6 @@ func (p *Problem) compileLanes(s *launch.Scalar, scope expression.Scope) error {
 	return err
 }
 
-// plainTypes are the predeclared types of scalars, by kind.
-var plainTypes = func() map[reflect.Kind]reflect.Type {
-	types := map[reflect.Kind]reflect.Type{}
-	for _, v := range []any{
-		int(0), int8(0), int16(0), int32(0), int64(0), uint(0), uint8(0), uint16(0), uint32(0), uint64(0),
-		uintptr(0), float32(0), float64(0), false, "",
-	} {
-		types[reflect.TypeOf(v).Kind()] = reflect.TypeOf(v)
-	}
-	return types
-}()
-
 // plainValue returns a value in types that every process knows: scalars of types that a program defined
 // become values of predeclared types, lists a []any, and mappings a map[string]any.
 func plainValue(v any) any {
@@ -190,8 +178,13 @@ func plainValue(v any) any {
 		}
 		return fields
 	}
-	if t, ok := plainTypes[r.Kind()]; ok {
-		return r.Convert(t).Interface()
+	for _, plain := range []any{
+		int(0), int8(0), int16(0), int32(0), int64(0), uint(0), uint8(0), uint16(0), uint32(0), uint64(0), uintptr(0),
+		float32(0), float64(0), false, "",
+	} {
+		if t := reflect.TypeOf(plain); t.Kind() == r.Kind() {
+			return r.Convert(t).Interface()
+		}
 	}
 	return v
 }

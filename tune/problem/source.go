@@ -16,7 +16,6 @@ import (
 
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/clc"
-	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/process"
@@ -82,18 +81,6 @@ func checkCommand(errs *fieldErrors, field string, c *task.Command) {
 	}
 	if c.Timeout < 0 {
 		errs.addf(field+".timeout", "%s is no time that a command can take", c.Timeout)
-	}
-}
-
-// compileSourceCommand compiles the expressions in the arguments of the command that makes the source.
-func (p *Problem) compileSourceCommand(errs *fieldErrors, scope expression.Scope) {
-	if p.definition.Kernel.Command == nil {
-		return
-	}
-	for i, text := range p.definition.Kernel.Command.Args {
-		argument, err := launch.ParseOption(text, scope)
-		errs.add(fmt.Sprintf("kernel.command[%d]", i), err)
-		p.command = append(p.command, argument)
 	}
 }
 

@@ -1,11 +1,14 @@
 package problem
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
@@ -167,11 +170,80 @@ func (p *Problem) checkCopies(v *launch.Variant) error {
 // ExceededLimit returns the reason of [launch.Variant.ExceededLimit] without making the kernel's source. It returns "" if
 // the launch cannot be derived.
 func (p *Problem) ExceededLimit(c space.Configuration, d hardware.Device) string {
-	p = p.At(c)
 	v := &launch.Variant{Configuration: c}
-	env := p.environmentOf(c, d)
-	if p.fillLaunch(v, env) != nil {
+	if p.At(c).fillLaunch(v, p.environmentOf(c, d)) != nil {
 		return ""
 	}
 	return v.ExceededLimit(d)
+}
+
+// compileOptions compiles the options of the compiler, the target, and the arguments of the command that makes the source.
+func (p *Problem) compileOptions(errs *fieldErrors, scope expression.Scope) {
+	p.options = parseOptions(errs, "kernel.build_options", p.definition.Kernel.BuildOptions, scope)
+	if p.definition.Kernel.Command != nil {
+		p.command = parseOptions(errs, "kernel.command", p.definition.Kernel.Command.Args, scope)
+	}
+	target, err := launch.ParseOption(p.definition.Kernel.Target, scope)
+	if p.target = target; err == nil && len(target.Values) == 0 {
+		_, err = p.targetIn(nil)
+	}
+	if err == nil && p.HasTarget() && clc.IsSPIRV(p.source) {
+		err = errors.New("a SPIR-V module has no target")
+	}
+	errs.add("kernel.target", err)
+}
+
+// parseOptions compiles the options of a field.
+func parseOptions(errs *fieldErrors, field string, texts []string, scope expression.Scope) (options []launch.Option) {
+	for i, text := range texts {
+		option, err := launch.ParseOption(text, scope)
+		errs.add(fmt.Sprintf("%s[%d]", field, i), err)
+		options = append(options, option)
+	}
+	return options
+}
+
+// optionsIn returns options in an environment.
+func optionsIn(options []launch.Option, env map[string]any) (texts []string, err error) {
+	for i := range options {
+		text, err := options[i].In(env)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	return texts, nil
+}
+
+// buildOptions returns the options of the definition in an environment, without empty ones.
+func (p *Problem) buildOptions(env map[string]any) ([]string, error) {
+	options, err := optionsIn(p.options, env)
+	if err != nil {
+		return nil, fmt.Errorf("build option %w", err)
+	}
+	for i := range options {
+		options[i] = strings.TrimSpace(options[i])
+	}
+	return slices.DeleteFunc(options, func(o string) bool { return o == "" }), nil
+}
+
+// targetName matches the names of targets.
+var targetName = regexp.MustCompile(`^\w*$`)
+
+// targetIn returns the target in an environment, "" for the driver's choice.
+func (p *Problem) targetIn(env map[string]any) (string, error) {
+	target, err := p.target.In(env)
+	if target = strings.TrimSpace(target); err == nil && !targetName.MatchString(target) {
+		err = fmt.Errorf("%q is no name of a target, such as sm_90a", target)
+	}
+	return target, err
+}
+
+// commandIn returns the command that makes the source in an environment.
+func (p *Problem) commandIn(env map[string]any) ([]string, error) {
+	args, err := optionsIn(p.command, env)
+	if err != nil {
+		return nil, fmt.Errorf("kernel.command: %w", err)
+	}
+	return args, nil
 }
