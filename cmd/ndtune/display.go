@@ -67,7 +67,7 @@ func (d *searchDisplay) end(o *tune.Outcome, failed error) {
 	case failed != nil || o == nil:
 		d.page.End(nil, "Stopped: the search could not go on")
 	default:
-		d.page.End(o.Results, endTexts[o.Stop])
+		d.page.End(o.Results, ends[o.Stop].page())
 	}
 	if o == nil {
 		return
@@ -81,17 +81,6 @@ func (d *searchDisplay) end(o *tune.Outcome, failed error) {
 	if known && len(trusts) == 0 && j.Strategy.Name == search.Auto {
 		j.say("The search needed no prior: its budget covers the space, or ends before there is a model.")
 	}
-}
-
-// endTexts say on the page how a search ended.
-var endTexts = map[tune.StopReason]string{
-	tune.Exhausted:   "Finished",
-	tune.Budget:      "Finished: the number of evaluations is reached",
-	tune.TimeIsUp:    "Finished: the time is up",
-	tune.Settled:     "Finished: more evaluations brought no improvement",
-	tune.Interrupted: "Interrupted",
-	tune.Hopeless:    "Stopped: all failed for one reason",
-	tune.Environment: "Stopped: configurations fail that were correct before",
 }
 
 // openPage serves the page of --serve, if that is given, and prints its address. The caller must call

@@ -326,13 +326,8 @@ func (p *printer) summary(o *tune.Outcome, evaluated int) string {
 		text += fmt.Sprintf("; %s not kept", figure.Count(o.Withdrawn, "failure"))
 	}
 	text += fmt.Sprintf("; %s", roundElapsed(o.Elapsed))
-	switch o.Stop {
-	case tune.Budget:
-		text += " (stopped by the number of evaluations)"
-	case tune.TimeIsUp:
-		text += " (stopped by the time limit)"
-	case tune.Settled:
-		text += " (stopped: more evaluations brought no improvement)"
+	if end := ends[o.Stop]; end.inSummary {
+		text += " (" + end.text + ")"
 	}
 	switch {
 	case p.verbose:
@@ -392,17 +387,7 @@ func (p *printer) files(log string, outputs []string, o *tune.Outcome, written, 
 	if !kept {
 		return
 	}
-	fmt.Fprintf(p.notes, "run log: %s%s\n", log, continuations[o.Stop])
-}
-
-// continuations say how to continue a search that stopped.
-var continuations = map[tune.StopReason]string{
-	tune.Interrupted: " (the same command with --log and this file continues the run)",
-	tune.TimeIsUp:    " (the same command with --log and this file continues the run)",
-	tune.Budget:      " (the same command with --log, this file and a larger --max-evals continues the run)",
-	tune.Hopeless:    " (the same command with --log, this file and --retry-failures evaluates them again)",
-
-	tune.StrategyFailed: " (a command with a strategy that works, --log and this file continues the run)",
+	fmt.Fprintf(p.notes, "run log: %s%s\n", log, ends[o.Stop].next)
 }
 
 // printBuild prints how the kernel of a configuration is built.

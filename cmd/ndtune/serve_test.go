@@ -196,7 +196,7 @@ func TestServeOfATutorial(t *testing.T) {
 	s.end()
 	ended := map[int]int{}
 	for _, p := range parts {
-		if p.Progress.Ended == "Finished: the number of evaluations is reached" {
+		if p.Progress.Ended == "Stopped by the number of evaluations" {
 			ended[p.Progress.Place] += p.Run.Summary.Evaluations
 		}
 	}

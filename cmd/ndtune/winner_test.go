@@ -123,7 +123,7 @@ func scriptedRun(t *testing.T, p *problem.Problem, device, path string) (outcome
 	if err != nil {
 		t.Fatal(err)
 	}
-	shownPage.End(outcome.Results, endTexts[outcome.Stop])
+	shownPage.End(outcome.Results, ends[outcome.Stop].page())
 	shown.end(outcome, s.Len())
 	follower := report.Follow("live", log.Header(), "ndtune test")
 	live, err := follower.Report(outcome.Results, true, time.Unix(2, 0))
