@@ -148,11 +148,11 @@ func (k *comparing) tune(ctx context.Context, on *compare.Target) error {
 	}
 	j.beginWith(neighbours, strings.Join(names, " and "))
 	defer j.close()
-	outcome, err := j.run()
-	if j.Session == nil || j.Log == nil {
+	outcome, err := j.searchAndShow()
+	if j.session == nil || j.session.Log == nil {
 		return err
 	}
-	return errors.Join(err, k.environment(outcome, j), j.Log.Check())
+	return errors.Join(err, k.environment(outcome, j), j.session.Log.Check())
 }
 
 // environment returns an error if the environment stopped a run.
@@ -160,25 +160,26 @@ func (k *comparing) environment(o *tune.Outcome, j *job) error {
 	if o == nil || o.Stop != tune.Environment {
 		return nil
 	}
-	return fmt.Errorf("%s. %s", o.Cause, environmentText(o, j.Log.Path(), goOnCommand(k.cli, k.stem)))
+	return fmt.Errorf("%s. %s", o.Cause, environmentText(o, j.session.Log.Path(), goOnCommand(k.cli, k.stem)))
 }
 
 // open opens an evaluator for the configurations that are wanted on a device.
 func (k *comparing) open(ctx context.Context, on *compare.Target, wanted []space.Configuration) (*compare.Opened, error) {
 	j, place := k.jobOf(ctx, on, on.CrossLog)
-	j.plan.Strategy, j.evaluation.Named = session.Strategy{Name: compare.Strategy}, true
+	j.plan.Strategy, j.evaluation.Named = session.Strategy{Name: record.StrategyCompare}, true
 	peaksOf := on.SearchLog
 	if on.Given != nil {
 		peaksOf = on.Given.Name
 	}
 	j.begin()
-	if err := j.FindPeaks(ctx, record.Begun(peaksOf)); err != nil {
+	s := j.session
+	if err := s.FindPeaks(ctx, record.Begun(peaksOf)); err != nil {
 		return nil, err
 	}
 	k.begin("Running %s on %s: the bests of all, and candidates for the best over all", figure.Count(len(wanted), "configuration"), place)
-	err := j.OpenEvaluator(ctx)
+	err := s.OpenEvaluator(ctx)
 	if err == nil {
-		err = j.OpenLog()
+		err = s.OpenLog()
 	}
 	if err != nil {
 		j.close()
@@ -186,12 +187,12 @@ func (k *comparing) open(ctx context.Context, on *compare.Target, wanted []space
 	}
 	shown := newPrinter(j.cli, on.Problem, len(wanted), true)
 	shown.bar.start()
-	return &compare.Opened{Evaluator: j.Evaluator, Log: j.Log, OnResult: shown.result, Close: func(o *tune.Outcome) error {
+	return &compare.Opened{Evaluator: s.Evaluator, Log: s.Log, OnResult: shown.result, Close: func(o *tune.Outcome) error {
 		defer j.close()
 		shown.bar.finish()
 		if o != nil {
-			j.say("%s", shown.summary(o, j.Evaluator.Evaluated()))
+			j.say("%s", shown.summary(o, s.Evaluator.Evaluated()))
 		}
-		return errors.Join(k.environment(o, j), j.Log.Check())
+		return errors.Join(k.environment(o, j), s.Log.Check())
 	}}, nil
 }

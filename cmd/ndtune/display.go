@@ -27,23 +27,24 @@ type searchDisplay struct {
 
 // newSearchDisplay shows the beginning of the search of a job whose session is open.
 func newSearchDisplay(j *job) searchDisplay {
-	total := j.Total()
-	d := searchDisplay{job: j, printer: newPrinter(j.cli, j.Spec.Problem, total, j.compared)}
-	d.printer.begin(j.Evaluator.Device(), j.Devices, j.Space, j.Log, j.LimitsLater())
-	for _, prior := range j.Priors.Named {
-		j.say("%s", priorText(prior, j.Spec.Problem))
+	s, p := j.session, j.plan.Spec.Problem
+	total := s.Total()
+	d := searchDisplay{job: j, printer: newPrinter(j.cli, p, total, j.compared)}
+	d.printer.begin(s.Evaluator.Device(), j.place.Devices, s.Space, s.Log, s.LimitsLater())
+	for _, prior := range j.plan.Priors.Named {
+		j.say("%s", priorText(prior, p))
 	}
-	notes := j.Found.Notes
+	notes := s.Found.Notes
 	if j.cli.Bool("verbose") {
-		notes = slices.Concat(notes, j.Found.Details)
+		notes = slices.Concat(notes, s.Found.Details)
 	}
 	for _, note := range notes {
 		j.say("%s", note)
 	}
 	if j.page != nil {
-		d.page = j.page.Begin(filepath.Base(j.Log.Path()), j.Log.Header(), total)
-		if j.Fleet != nil {
-			d.endFollower = followFleet(j.cli.Context, j.Fleet, j.page)
+		d.page = j.page.Begin(filepath.Base(s.Log.Path()), s.Log.Header(), total)
+		if j.place.Fleet != nil {
+			d.endFollower = followFleet(j.cli.Context, j.place.Fleet, j.page)
 		}
 	}
 	return d
@@ -73,12 +74,12 @@ func (d *searchDisplay) end(o *tune.Outcome, failed error) {
 		return
 	}
 	j := d.job
-	d.printer.end(o, j.Evaluator.Evaluated())
-	trusts, known := j.Trusts()
+	d.printer.end(o, j.session.Evaluator.Evaluated())
+	trusts, known := j.session.Trusts()
 	for _, trust := range trusts {
 		j.say("%s", trustText(trust))
 	}
-	if known && len(trusts) == 0 && j.Strategy.Name == search.Auto {
+	if known && len(trusts) == 0 && j.plan.Strategy.Name == search.Auto {
 		j.say("The search needed no prior: its budget covers the space, or ends before there is a model.")
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/session"
 )
 
 // A searchFleet is the fleet on whose devices a command searches.
@@ -217,21 +216,4 @@ func (k *fleetKind) place(l device.Listed, label string) place {
 		at.machines = append(at.machines, a.Machine)
 	}
 	return at
-}
-
-// chooseDevices selects the devices of one search: of this machine, or of a fleet, which the caller closes.
-func (j *job) chooseDevices() (*searchFleet, error) {
-	f, err := joinFleet(j.cli, 1, func(f *searchFleet) error {
-		selector := j.cli.String("device")
-		if selector == noDevice {
-			selector = ""
-		}
-		kind, err := device.Select(f.listed(), selector)
-		j.place = session.Place{Fleet: f.Connection, Devices: []device.Listed{kind}}
-		return err
-	})
-	if f == nil && err == nil {
-		j.place.Devices, err = selectDevices(j.cli)
-	}
-	return f, err
 }

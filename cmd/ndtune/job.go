@@ -10,6 +10,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/live"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
@@ -32,9 +33,9 @@ type job struct {
 	compared bool         // one of the searches of a comparison
 	page     *live.Server // its owner closes it
 
-	*session.Session // of the search; nil: it has not begun
-	display          searchDisplay
-	spent            string // a line about the time of the workers, for --verbose
+	session *session.Session // of the search; nil: it has not begun
+	display searchDisplay
+	spent   string // a line about the time of the workers, for --verbose
 }
 
 // newJob reads the flags of a search.
@@ -53,6 +54,23 @@ func newJob(c *cli.Context, s *spec.Spec, source, logPath string, outputs ...str
 		return nil, err
 	}
 	return j, j.checkFiles()
+}
+
+// chooseDevices selects the devices of one search: of this machine, or of a fleet, which the caller closes.
+func (j *job) chooseDevices() (*searchFleet, error) {
+	f, err := joinFleet(j.cli, 1, func(f *searchFleet) error {
+		selector := j.cli.String("device")
+		if selector == noDevice {
+			selector = ""
+		}
+		kind, err := device.Select(f.listed(), selector)
+		j.place = session.Place{Fleet: f.Connection, Devices: []device.Listed{kind}}
+		return err
+	})
+	if f == nil && err == nil {
+		j.place.Devices, err = selectDevices(j.cli)
+	}
+	return f, err
 }
 
 // readStrategy reads the strategy, the priors and the configurations to begin with.
@@ -111,15 +129,16 @@ func (j *job) prepareWorker() {
 	_ = j.evaluation.Reserve.Prepare() // the pool starts another one, and tells why it cannot
 }
 
-// search makes the search, and writes its outputs. The outcome is nil if the search did not begin.
-func (j *job) search() (*tune.Outcome, error) {
+// searchAndWrite makes the search, and writes its outputs. The outcome is nil if the search did not begin.
+func (j *job) searchAndWrite() (*tune.Outcome, error) {
 	defer j.close()
-	outcome, err := j.run()
+	outcome, err := j.searchAndShow()
 	if outcome == nil {
 		return nil, err
 	}
 	if outcome.Stop == tune.Environment {
-		fmt.Fprintln(j.cli.App.ErrWriter, environmentText(outcome, j.Log.Path(), goOnCommand(j.cli, j.Log.Path(), j.again...)))
+		log := j.session.Log.Path()
+		fmt.Fprintln(j.cli.App.ErrWriter, environmentText(outcome, log, goOnCommand(j.cli, log, j.again...)))
 	}
 	fmt.Fprint(j.cli.App.ErrWriter, j.spent)
 	return outcome, errors.Join(err, j.conclude(outcome, err))
@@ -127,11 +146,11 @@ func (j *job) search() (*tune.Outcome, error) {
 
 // begin begins the session.
 func (j *job) begin() {
-	j.Session = session.New(j.plan, j.place, j.evaluation, listener(j.cli))
+	j.session = session.New(j.plan, j.place, j.evaluation, listener(j.cli))
 }
 
-// run makes the search, and shows it and its end.
-func (j *job) run() (*tune.Outcome, error) {
+// searchAndShow makes the search, and shows it and its end.
+func (j *job) searchAndShow() (*tune.Outcome, error) {
 	c := j.cli
 	if j.place.Devices == nil {
 		j.prepareWorker()
@@ -142,20 +161,20 @@ func (j *job) run() (*tune.Outcome, error) {
 		}
 	}
 	j.begin()
-	if err := j.Open(c.Context); err != nil {
+	if err := j.session.Open(c.Context); err != nil {
 		return nil, err
 	}
 	if j.title != "" && !c.Bool("quiet") {
 		fmt.Fprintf(c.App.Writer, "\n%s\n", j.title)
 	}
 	j.display = newSearchDisplay(j)
-	outcome, err := j.Run(c.Context, j.display.result)
+	outcome, err := j.session.Run(c.Context, j.display.result)
 	if outcome != nil && c.Bool("verbose") {
-		j.spent = spentText(j.Evaluator, outcome.Results, outcome.Resumed) + "\n"
+		j.spent = spentText(j.session.Evaluator, outcome.Results, outcome.Resumed) + "\n"
 	}
 	if outcome != nil && err == nil {
 		j.display.printer.bar.finish()
-		err = j.AddLimits(c.Context, outcome)
+		err = j.session.AddLimits(c.Context, outcome)
 	}
 	j.display.end(outcome, err)
 	return outcome, err
@@ -174,13 +193,14 @@ func (j *job) beginWith(neighbours []space.Configuration, of string) {
 
 // conclude writes the outputs and turns an outcome into an error for the exit status.
 func (j *job) conclude(outcome *tune.Outcome, failed error) error {
-	kept := &record.Record{Header: j.Log.Header(), Results: outcome.Results}
+	log := j.session.Log
+	kept := &record.Record{Header: log.Header(), Results: outcome.Results}
 	var unwritten error
 	for _, path := range j.outputs {
 		unwritten = errors.Join(unwritten, record.Write(path, kept))
 	}
-	lost := j.Log.Check()
-	j.display.printer.files(j.Log.Path(), j.outputs, outcome, unwritten == nil, lost == nil)
+	lost := log.Check()
+	j.display.printer.files(log.Path(), j.outputs, outcome, unwritten == nil, lost == nil)
 	err := errors.Join(unwritten, lost)
 	switch {
 	case failed != nil, err != nil:
@@ -197,8 +217,8 @@ func (j *job) conclude(outcome *tune.Outcome, failed error) error {
 
 // close ends the session, if it has begun.
 func (j *job) close() {
-	if j.Session != nil {
-		j.Close()
+	if j.session != nil {
+		j.session.Close()
 	}
 }
 

@@ -80,7 +80,7 @@ browser on another machine needs the token in that address (docs/report.md).`,
 				return err
 			}
 			defer f.close()
-			outcome, err := j.search()
+			outcome, err := j.searchAndWrite()
 			return joined([]error{err, j.checkFinalists(outcome)})
 		},
 	}

@@ -111,7 +111,7 @@ func (t tutorial) tune(c *cli.Context) error {
 		if len(chosen) > 1 {
 			s.title, s.again = "kernel "+k.name, []string{"--kernel", k.name}
 		}
-		outcome, err := s.search()
+		outcome, err := s.searchAndWrite()
 		errs = append(errs, err)
 		if outcome == nil || errors.Is(err, context.Canceled) || outcome.Stop == tune.Environment {
 			return joined(errs)

@@ -117,32 +117,32 @@ func nearestOf(e *wisdom.Entry, file string) func() ([]space.Configuration, stri
 }
 
 // findWisdom prints the configuration of an entry of a file, after a search if it is not known.
-func (j job) findWisdom(path string, e *wisdom.Entry, size sizedSpec) error {
-	c := j.cli
-	j.plan.Spec, j.plan.Size, j.plan.Priors.Nearest = size.Spec, size.size, nearestOf(e, path)
-	j.plan.LogPath = labelled(j.plan.LogPath, fileLabel(size.size.String()))
+func (j *job) findWisdom(path string, e *wisdom.Entry, size sizedSpec) error {
+	one, c := *j, j.cli
+	one.plan.Spec, one.plan.Size, one.plan.Priors.Nearest = size.Spec, size.size, nearestOf(e, path)
+	one.plan.LogPath = labelled(one.plan.LogPath, fileLabel(size.size.String()))
 	if size.size != nil && !c.Bool("json") {
 		fmt.Fprintf(c.App.Writer, "size: %s\n", size.size)
 	}
 	waits := func() {
-		j.say("Another process tunes this on %s; waiting for its result.", j.place.Devices[0].Name)
+		one.say("Another process tunes this on %s; waiting for its result.", one.place.Devices[0].Name)
 	}
 	found, err := e.Find(c.Context, waits, func(_ context.Context, neighbours []space.Configuration) (*record.Record, error) {
 		if err := size.check(c.Context); err != nil {
 			return nil, err
 		}
-		j.beginWith(neighbours, "the nearest sizes in "+path)
+		one.beginWith(neighbours, "the nearest sizes in "+path)
 		page, closePage, err := openPage(c)
 		if err != nil {
 			return nil, err
 		}
 		defer closePage()
-		j.page = page
-		outcome, err := j.search()
+		one.page = page
+		outcome, err := one.searchAndWrite()
 		if outcome == nil || err != nil && !isCancelled(err) { // a signal after its end changes nothing
 			return nil, err
 		}
-		return wisdom.RecordOf(c.Context, j.plan.Spec.Problem, outcome)
+		return wisdom.RecordOf(c.Context, one.plan.Spec.Problem, outcome)
 	})
 	if err != nil {
 		if size.size != nil && !errors.Is(err, errReported) {
@@ -151,16 +151,16 @@ func (j job) findWisdom(path string, e *wisdom.Entry, size sizedSpec) error {
 		return err
 	}
 	for _, excluded := range found.Excluded {
-		j.say("not used of %s: %s", path, excluded)
+		one.say("not used of %s: %s", path, excluded)
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, foundOutput{
 			choiceOf(found.Choice),
-			found.Searched, j.plan.Spec.Problem.BuildOptions(found.Configuration, *j.place.Devices[0].Identity), found.Excluded,
+			found.Searched, one.plan.Spec.Problem.BuildOptions(found.Configuration, *one.place.Devices[0].Identity), found.Excluded,
 		})
 	}
 	if !found.Searched {
-		j.printFound(found)
+		one.printFound(found)
 	}
 	fmt.Fprintf(c.App.Writer, "wisdom: %s\n", foundText(found))
 	return nil

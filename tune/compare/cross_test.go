@@ -67,7 +67,7 @@ func TestCross(t *testing.T) {
 	known := []Source{source(t, "b", gpu("B"), row{x: 64, tile: 1, status: tune.Compile}, row{x: 16, tile: 1, time: 3})}
 	run := func(wanted []space.Configuration) (*fakeDevice, *record.Record) {
 		t.Helper()
-		log, err := record.Open(path, record.Header{Digest: "d1", Device: gpu("B"), Parameters: testParameters, Strategy: Strategy, Iterations: 1})
+		log, err := record.Open(path, record.Header{Digest: "d1", Device: gpu("B"), Parameters: testParameters, Strategy: record.StrategyCompare, Iterations: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/record"
 )
 
 func near(v *float64, want float64) bool { return v != nil && math.Abs(*v-want) < 1e-12 }
@@ -110,7 +111,7 @@ func TestFailedAndMissing(t *testing.T) {
 // then better than the search's best takes its place.
 func TestInTurn(t *testing.T) {
 	crossed := source(t, "b.compared", gpu("B"), row{x: 16, tile: 1, time: 9, final: 3}, row{x: 32, tile: 1, time: 9, final: 6}, row{x: 64, tile: 1, time: 1, final: 4.5})
-	crossed.Record.Header.Strategy = Strategy
+	crossed.Record.Header.Strategy = record.StrategyCompare
 	c := mustCompare(t, Options{}, crossed, // a search counts first, wherever it stands
 		source(t, "a", gpu("A"), row{x: 16, tile: 1, time: 1, final: 2}, row{x: 32, tile: 1, time: 1.5, final: 2.5}),
 		source(t, "b", gpu("B"), row{x: 32, tile: 1, time: 4, final: 5}, row{x: 64, tile: 2, time: 5, final: 5.5}),

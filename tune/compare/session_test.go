@@ -48,7 +48,7 @@ func newTestSession(t *testing.T, failure error) *testSession {
 	}
 	s.Open = func(_ context.Context, target *Target, wanted []space.Configuration) (*Opened, error) {
 		header := header
-		header.Device, header.Strategy, header.Iterations = gpu("B"), Strategy, 1 // that of a fakeDevice
+		header.Device, header.Strategy, header.Iterations = gpu("B"), record.StrategyCompare, 1 // that of a fakeDevice
 		log, err := record.Open(target.CrossLog, header)
 		if err != nil {
 			return nil, err

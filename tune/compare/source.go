@@ -23,11 +23,9 @@ type Source struct {
 	Trouble string
 }
 
-// Strategy is the strategy in the header of a record made by [Cross]. Such a record is no search: its
-// results count for the comparison of configurations, not for the figures of a device's search.
-const Strategy = record.StrategyCompare
-
-func (s *Source) isSearch() bool { return s.Record.Header.Strategy != Strategy }
+// isSearch reports whether the record is that of a search. The results of a record made by [Cross] count for the comparison
+// of configurations, not for the figures of a device's search.
+func (s *Source) isSearch() bool { return s.Record.Header.Strategy != record.StrategyCompare }
 
 // ErrDifferentProblems is the error for records of different problems.
 var ErrDifferentProblems = errors.New("of different problems")

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -44,26 +44,26 @@ type Evaluation struct {
 
 // OpenEvaluator opens the evaluator, with the peaks that were found.
 func (s *Session) OpenEvaluator(ctx context.Context) error {
-	p := s.Spec.Problem
-	if names := p.SettingNames(); len(names) > 0 && !s.AllowSettings {
+	p := s.plan.Spec.Problem
+	if names := p.SettingNames(); len(names) > 0 && !s.evaluation.AllowSettings {
 		return wrongOption("the specification changes settings of the device (measure.settings: %s): allow it with --allow settings; "+
 			"they are restored at the end (docs/observers.md)", strings.Join(names, ", "))
 	}
 	earlyStop := p.Timing().EarlyStop
-	if s.Named {
+	if s.evaluation.Named {
 		earlyStop = 0
 	}
-	if s.Fleet != nil {
+	if s.place.Fleet != nil {
 		return s.openFleet(ctx, earlyStop)
 	}
 	var err error
-	if s.controls, err = openControls(s.Devices, p, s.checkSettings(ctx)); err != nil {
+	if s.controls, err = openControls(s.place.Devices, p, s.checkSettings(ctx)); err != nil {
 		return err
 	}
 	if len(s.controls) > 0 {
-		s.Say(strings.Join(p.SettingNames(), ", ") + " of the device will be changed, and restored at the end.")
+		s.listener.Say(strings.Join(p.SettingNames(), ", ") + " of the device will be changed, and restored at the end.")
 	}
-	if s.InProcess {
+	if s.evaluation.InProcess {
 		return s.openDevice(earlyStop)
 	}
 	return s.openPool(ctx, earlyStop)
@@ -71,14 +71,14 @@ func (s *Session) OpenEvaluator(ctx context.Context) error {
 
 // openDevice opens a device in this process.
 func (s *Session) openDevice(earlyStop float64) error {
-	if len(s.Devices) > 1 {
-		return wrongOption("--workers 0 evaluates on one device, and --device names %d; name one of them", len(s.Devices))
+	if len(s.place.Devices) > 1 {
+		return wrongOption("--workers 0 evaluates on one device, and --device names %d; name one of them", len(s.place.Devices))
 	}
 	o := device.Options{Peaks: s.limits.peaks, Iterations: s.launches(), EarlyStop: earlyStop}
 	if len(s.controls) > 0 {
 		o.Set = s.controls[0].Set
 	}
-	e, err := device.Open(s.Devices[0].Device, s.Spec.Problem, o)
+	e, err := device.Open(s.place.Devices[0].Device, s.plan.Spec.Problem, o)
 	if err == nil {
 		s.Evaluator = e
 	}
@@ -87,14 +87,15 @@ func (s *Session) openDevice(earlyStop float64) error {
 
 // openPool opens a pool of workers.
 func (s *Session) openPool(ctx context.Context, earlyStop float64) error {
-	if s.Reserve == nil {
-		s.own = worker.NewReserve(s.Output)
-		s.Reserve = s.own
+	if s.evaluation.Reserve == nil {
+		s.own = worker.NewReserve(s.evaluation.Output)
+		s.evaluation.Reserve = s.own
 	}
-	pool, err := worker.Open(ctx, s.Devices, s.Spec.Problem, worker.Options{
-		Workers: s.Workers, Single: s.Named, Peaks: s.limits.peaks, Iterations: s.launches(), EarlyStop: earlyStop,
-		BuildTimeout: s.BuildTimeout, KernelTimeout: s.KernelTimeout, Set: s.controls.setters(),
-		Reserve: s.Reserve, Needs: s.limits.needs, Note: s.Note,
+	e := s.evaluation
+	pool, err := worker.Open(ctx, s.place.Devices, s.plan.Spec.Problem, worker.Options{
+		Workers: e.Workers, Single: e.Named, Peaks: s.limits.peaks, Iterations: s.launches(), EarlyStop: earlyStop,
+		BuildTimeout: e.BuildTimeout, KernelTimeout: e.KernelTimeout, Set: s.controls.setters(),
+		Reserve: e.Reserve, Needs: s.limits.needs, Note: s.listener.Note,
 	})
 	if err == nil {
 		s.Evaluator = pool
@@ -104,11 +105,11 @@ func (s *Session) openPool(ctx context.Context, earlyStop float64) error {
 
 // openFleet begins the search on the devices of a fleet.
 func (s *Session) openFleet(ctx context.Context, earlyStop float64) error {
-	e, err := fleet.Open(ctx, s.Fleet, s.Spec.Problem, *s.Devices[0].Identity, fleet.Options{
-		Search: s.fleetSearch(), Note: s.Note,
+	e, err := fleet.Open(ctx, s.place.Fleet, s.plan.Spec.Problem, *s.place.Devices[0].Identity, fleet.Options{
+		Search: s.fleetSearch(), Note: s.listener.Note,
 		Settings: fleet.Settings{
 			Iterations: s.launches(), EarlyStop: earlyStop, Peaks: s.limits.peaks,
-			BuildTimeout: s.BuildTimeout, KernelTimeout: s.KernelTimeout,
+			BuildTimeout: s.evaluation.BuildTimeout, KernelTimeout: s.evaluation.KernelTimeout,
 		},
 	})
 	if err == nil {
@@ -127,11 +128,15 @@ func (s *Session) fleetSearch() string {
 	} else {
 		s.started = begun
 	}
-	d := s.Devices[0].Identity
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%t\n%q", s.Spec.Problem.Digest(), s.Size.String(), begun.UTC().Format(time.RFC3339Nano),
-		s.Strategy.Name == compare.Strategy, []string{d.Platform, d.Vendor, d.Name, d.Driver, d.Version}))
+	d := s.place.Devices[0].Identity
+	kind := []string{d.Platform, d.Vendor, d.Name, d.Driver, d.Version}
+	compares := s.plan.Strategy.Name == record.StrategyCompare
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%t\n%q", s.plan.Spec.Problem.Digest(), s.plan.Size.String(),
+		begun.UTC().Format(time.RFC3339Nano), compares, kind))
 	return hex.EncodeToString(sum[:16])
 }
 
 // launches returns the number of timed launches of a configuration.
-func (s *Session) launches() int { return cmp.Or(s.Iterations, s.Spec.Problem.Timing().Launches) }
+func (s *Session) launches() int {
+	return cmp.Or(s.evaluation.Iterations, s.plan.Spec.Problem.Timing().Launches)
+}

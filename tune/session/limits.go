@@ -31,16 +31,16 @@ func (s *Session) LimitsLater() bool { return s.limits.later }
 // are measured during and after the search, or before it if the search itself reads them. Begun is the header of the
 // log; nil: there is none.
 func (s *Session) FindPeaks(ctx context.Context, begun *record.Header) error {
-	p := s.Spec.Problem
+	p := s.plan.Spec.Problem
 	if begun != nil && (begun.Device.Peaks != nil || p.ReadsPeaks()) {
 		s.limits.peaks = begun.Device.Peaks
 		return nil
 	}
-	d, err := Describe(s.Devices[0], s.Note)
+	d, err := Describe(s.place.Devices[0], s.listener.Note)
 	if err != nil {
 		return err
 	}
-	wanted := p.Definition().Roofline != nil && (d.Peaks != nil || s.MeasurePeaks != nil && s.Fleet == nil)
+	wanted := p.Definition().Roofline != nil && (d.Peaks != nil || s.evaluation.MeasurePeaks != nil && s.place.Fleet == nil)
 	switch {
 	case begun != nil: // its results, too, get the limits of those to come
 		s.limits.later = wanted
@@ -53,13 +53,13 @@ func (s *Session) FindPeaks(ctx context.Context, begun *record.Header) error {
 		s.measureMeanwhile(d)
 		return nil
 	}
-	s.Say(fmt.Sprintf("Measuring the peaks of %s, once for all runs (--no-peak skips this)", d.Name))
-	s.limits.peaks, err = s.MeasurePeaks(ctx, s.Devices[0], d)
+	s.listener.Say(fmt.Sprintf("Measuring the peaks of %s, once for all runs (--no-peak skips this)", d.Name))
+	s.limits.peaks, err = s.evaluation.MeasurePeaks(ctx, s.place.Devices[0], d)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		s.Note(fmt.Sprintf("The peaks of %s could not be measured: %v", d.Name, err))
+		s.listener.Note(fmt.Sprintf("The peaks of %s could not be measured: %v", d.Name, err))
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func Describe(l device.Listed, note func(text string)) (hardware.Device, error) 
 // measured now, in another process: the evaluator is closed before. A limit that cannot be computed is only
 // noted, because the search has its result.
 func (s *Session) AddLimits(ctx context.Context, o *tune.Outcome) error {
-	p := s.Spec.Problem
+	p := s.plan.Spec.Problem
 	if !s.limits.later {
 		return nil
 	}
@@ -93,17 +93,17 @@ func (s *Session) AddLimits(ctx context.Context, o *tune.Outcome) error {
 	if o.Best == nil || o.Stop == tune.Interrupted || o.Stop == tune.Environment || ctx.Err() != nil {
 		return nil
 	}
-	known, err := Describe(s.Devices[0], s.Note)
+	known, err := Describe(s.place.Devices[0], s.listener.Note)
 	d := o.Device
 	if d.Peaks = known.Peaks; err == nil {
 		err = s.findLimit(ctx, &d, o)
 	}
 	switch {
 	case ctx.Err() != nil:
-		s.Note("Interrupted: no " + judge.MetricOfLimit)
+		s.listener.Note("Interrupted: no " + judge.MetricOfLimit)
 		return nil
 	case err != nil:
-		s.Note(NoLimit(err, d.Peaks, false))
+		s.listener.Note(NoLimit(err, d.Peaks, false))
 		return nil
 	}
 	o.Device = d
@@ -116,7 +116,7 @@ func (s *Session) AddLimits(ctx context.Context, o *tune.Outcome) error {
 
 // findLimit gives a device the peaks that the limits of an outcome need. It measures kept ones again that the best result exceeds.
 func (s *Session) findLimit(ctx context.Context, d *hardware.Device, o *tune.Outcome) (err error) {
-	p := s.Spec.Problem
+	p := s.plan.Spec.Problem
 	if d.Peaks != nil {
 		return p.LimitKnown(*d)
 	}
@@ -145,21 +145,23 @@ const enoughRepeats = 4
 
 // quickPeaks returns the peaks that the limits of some results need: the kept ones of earlier runs, or if they lack something, have not
 // confirmed it or shall be measured again, those and new ones together.
-func (s *Session) quickPeaks(ctx context.Context, d hardware.Device, results []tune.Result, kept *hardware.Peaks, again bool) (*hardware.Peaks, error) {
-	l := s.Devices[0]
-	needs := tune.LimitNeeds(s.Spec.Problem, results, d)
+func (s *Session) quickPeaks(
+	ctx context.Context, d hardware.Device, results []tune.Result, kept *hardware.Peaks, again bool,
+) (*hardware.Peaks, error) {
+	l := s.place.Devices[0]
+	needs := tune.LimitNeeds(s.plan.Spec.Problem, results, d)
 	info, err := l.Device.Info()
 	if err != nil || !again && peak.Covered(info, kept, needs) {
 		return kept, err
 	}
-	s.Say(fmt.Sprintf("Measuring the peaks of %s that the limit needs (--no-peak skips this)", l.Name))
-	measured, err := worker.MeasurePeaks(ctx, l, worker.PeakOptions{Needs: &needs, Timer: d.Timer, Reserve: s.Reserve})
+	s.listener.Say(fmt.Sprintf("Measuring the peaks of %s that the limit needs (--no-peak skips this)", l.Name))
+	measured, err := worker.MeasurePeaks(ctx, l, worker.PeakOptions{Needs: &needs, Timer: d.Timer, Reserve: s.evaluation.Reserve})
 	if err != nil {
 		return nil, err
 	}
 	d.Peaks = kept.MergeQuick(measured)
 	if err := record.KeepPeaks(d, conditions(d)); err != nil {
-		s.Note(err.Error())
+		s.listener.Note(err.Error())
 	}
 	return d.Peaks, nil
 }
@@ -167,14 +169,14 @@ func (s *Session) quickPeaks(ctx context.Context, d hardware.Device, results []t
 // measureMeanwhile has the peaks for the limits of a search measured while the builders compile, unless they are kept. The limits
 // of the first configuration stand for all; what others need is measured after the search.
 func (s *Session) measureMeanwhile(d hardware.Device) {
-	p := s.Spec.Problem
+	p := s.plan.Spec.Problem
 	configuration, err := p.Parameters().ConfigureFirst(nil)
 	if err != nil {
 		return
 	}
 	needs := p.LimitNeeds(slices.Values([]space.Configuration{configuration}), d)
 	d.Timer = hardware.TimerEvent // no others are measured meanwhile
-	if info, err := s.Devices[0].Device.Info(); err == nil && !peak.Covered(info, s.keptQuickly(d), needs) {
+	if info, err := s.place.Devices[0].Device.Info(); err == nil && !peak.Covered(info, s.keptQuickly(d), needs) {
 		s.limits.needs = &needs
 	}
 }
@@ -183,7 +185,7 @@ func (s *Session) measureMeanwhile(d hardware.Device) {
 func (s *Session) keptQuickly(d hardware.Device) *hardware.Peaks {
 	kept, err := record.KnownPeaks(d, peak.Method, conditions(d))
 	if err != nil {
-		s.Note(err.Error())
+		s.listener.Note(err.Error())
 	}
 	return kept
 }

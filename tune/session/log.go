@@ -11,18 +11,18 @@ import (
 
 // header returns the header of the run log, without the time of its start.
 func (s *Session) header(priors []Prior) record.Header {
-	p := s.Spec.Problem
-	h := record.NewHeader(p, s.Source)
-	h.Size = s.Size.String()
+	p := s.plan.Spec.Problem
+	h := record.NewHeader(p, s.plan.Source)
+	h.Size = s.plan.Size.String()
 	h.Device = s.Evaluator.Device()
 	if s.Space != nil {
 		h.SpaceSize = s.Space.Len()
 	}
 	h.Metrics, h.Verified = p.MetricNames(h.Device), p.Verified()
-	h.Iterations, h.Strategy, h.Seed, h.Tool = s.launches(), s.Strategy.Name, s.Seed, s.Tool
+	h.Iterations, h.Strategy, h.Seed, h.Tool = s.launches(), s.plan.Strategy.Name, s.plan.Seed, s.plan.Tool
 	for i, prior := range priors {
 		text := filepath.Base(prior.Path)
-		if i >= len(s.Priors.Named) {
+		if i >= len(s.plan.Priors.Named) {
 			text += ": " + prior.Name
 		}
 		h.Priors = append(h.Priors, text)
@@ -37,7 +37,7 @@ func (s *Session) OpenLog() error {
 	}
 	header := s.header(s.learnsFrom)
 	header.Started = s.started
-	path := s.LogPath
+	path := s.plan.LogPath
 	var err error
 	if path == "" {
 		if path, err = record.DefaultPath(header); err != nil {
@@ -46,12 +46,12 @@ func (s *Session) OpenLog() error {
 	}
 	s.Log, err = record.OpenReusing(path, header, s.has)
 	switch {
-	case err != nil && s.LogPath != "":
+	case err != nil && s.plan.LogPath != "":
 		return wrongOption("--log: %w", err)
 	case err != nil:
 		return err
 	}
-	s.Log.Notify(s.Note)
+	s.Log.Notify(s.listener.Note)
 	return nil
 }
 
@@ -59,7 +59,7 @@ func (s *Session) OpenLog() error {
 func (s *Session) has(r tune.Result) bool {
 	if s.Space == nil {
 		// A comparison notes a configuration that restrictions exclude as a failure.
-		return r.Status != tune.Constraints && s.Spec.Problem.Admit(r.Configuration, s.Evaluator.Device()) == nil
+		return r.Status != tune.Constraints && s.plan.Spec.Problem.Admit(r.Configuration, s.Evaluator.Device()) == nil
 	}
 	_, ok := s.Space.Index(r.Configuration)
 	return ok

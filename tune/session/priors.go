@@ -45,8 +45,9 @@ func (f *FoundPriors) detail(format string, a ...any) {
 // findPriors returns the named priors and those that it finds, and the best configurations for the nearest devices and sizes. It
 // looks for nothing where a prior is of no use: for a strategy that does not learn from one, and for a budget that covers the space.
 func (s *Session) findPriors(budget int) (all []Prior, nearest []space.Configuration) {
-	all = slices.Clone(s.Priors.Named)
-	if !s.Priors.Find || budget >= s.Space.Len() || search.CheckPriors(s.Strategy.Name, len(s.Spec.Problem.Objective().All())) != nil {
+	all = slices.Clone(s.plan.Priors.Named)
+	objectives := len(s.plan.Spec.Problem.Objective().All())
+	if !s.plan.Priors.Find || budget >= s.Space.Len() || search.CheckPriors(s.plan.Strategy.Name, objectives) != nil {
 		return all, nil
 	}
 	related, troubles := s.relatedRecords()
@@ -57,10 +58,11 @@ func (s *Session) findPriors(budget int) (all []Prior, nearest []space.Configura
 		s.Found.detail("prior %s: %s", r.How, r.Path)
 	}
 	if len(texts) > 0 {
-		s.Found.note("priors: %s of this problem: %s; --prior none searches without", figure.Count(len(texts), "record"), strings.Join(texts, "; "))
+		s.Found.note("priors: %s of this problem: %s; --prior none searches without",
+			figure.Count(len(texts), "record"), strings.Join(texts, "; "))
 	}
-	if s.Priors.Nearest != nil && len(s.Neighbours) == 0 {
-		best, of, err := s.Priors.Nearest()
+	if s.plan.Priors.Nearest != nil && len(s.plan.Neighbours) == 0 {
+		best, of, err := s.plan.Priors.Nearest()
 		if err != nil {
 			troubles = append(troubles, err)
 		}
@@ -84,9 +86,9 @@ func (s *Session) relatedRecords() (found []record.Related, troubles []error) {
 	if err != nil {
 		return nil, []error{err}
 	}
-	found, troubles = record.FindRelated(folder, header, s.LogPath)
+	found, troubles = record.FindRelated(folder, header, s.plan.LogPath)
 	return slices.DeleteFunc(found, func(r record.Related) bool {
-		return slices.ContainsFunc(s.Priors.Named, func(named Prior) bool { return isSameFile(named.Path, r.Path) })
+		return slices.ContainsFunc(s.plan.Priors.Named, func(named Prior) bool { return isSameFile(named.Path, r.Path) })
 	}), troubles
 }
 

@@ -71,12 +71,12 @@ func (e *OptionError) Unwrap() error { return e.err }
 
 func wrongOption(format string, a ...any) error { return &OptionError{fmt.Errorf(format, a...)} }
 
-// A Session is one search. Its stages fill in the fields. The caller must close it.
+// A Session is one search. Its stages fill in the exported fields. The caller must close it.
 type Session struct {
-	Plan
-	Place
-	Evaluation
-	Listener
+	plan       Plan
+	place      Place
+	evaluation Evaluation
+	listener   Listener
 
 	Evaluator Evaluator    // of [Session.OpenEvaluator]
 	Space     *space.Space // of [Session.OpenSpace]; nil: the log of measurements of a comparison has none
@@ -95,7 +95,7 @@ type Session struct {
 
 // New returns a session without any stage.
 func New(p Plan, at Place, e Evaluation, l Listener) *Session {
-	return &Session{Plan: p, Place: at, Evaluation: e, Listener: l, begun: record.Begun(p.LogPath)}
+	return &Session{plan: p, place: at, evaluation: e, listener: l, begun: record.Begun(p.LogPath)}
 }
 
 // Open makes the stages before a search.
@@ -114,7 +114,7 @@ func (s *Session) Open(ctx context.Context) error {
 
 // OpenSpace makes the search space, and finds the configurations and priors that the strategy begins with.
 func (s *Session) OpenSpace(ctx context.Context) (err error) {
-	if s.Space, err = s.Spec.Space(ctx, s.Evaluator.Device()); err != nil {
+	if s.Space, err = s.plan.Spec.Space(ctx, s.Evaluator.Device()); err != nil {
 		return err
 	}
 	s.strategy, err = s.newStrategy(ctx)
@@ -123,28 +123,29 @@ func (s *Session) OpenSpace(ctx context.Context) (err error) {
 
 // Total returns the largest number of configurations that the search evaluates.
 func (s *Session) Total() int {
-	if s.MaxEvaluations > 0 {
-		return min(s.Space.Len(), s.MaxEvaluations)
+	if s.plan.MaxEvaluations > 0 {
+		return min(s.Space.Len(), s.plan.MaxEvaluations)
 	}
 	return s.Space.Len()
 }
 
 // Run searches, and then restores the settings of the devices. The outcome is nil if the search never began.
 func (s *Session) Run(ctx context.Context, onResult func(r tune.Result, resumed bool)) (*tune.Outcome, error) {
+	p := s.plan
 	o := tune.Options{
-		Space: s.Space, MaxEvaluations: s.MaxEvaluations, TimeLimit: s.TimeLimit, Patience: s.Patience, Retry: s.Retry,
+		Space: s.Space, MaxEvaluations: p.MaxEvaluations, TimeLimit: p.TimeLimit, Patience: p.Patience, Retry: p.Retry,
 		Strategy: s.strategy, OnResult: onResult,
 	}
 	if s.Log != nil {
 		o.Log = s.Log
 	}
-	outcome, err := tune.Run(ctx, s.Spec.Problem, s.Evaluator, o)
+	outcome, err := tune.Run(ctx, p.Spec.Problem, s.Evaluator, o)
 	return outcome, errors.Join(err, s.controls.restore())
 }
 
 // RunOne evaluates the only configuration of the space, once.
 func (s *Session) RunOne(ctx context.Context) (*tune.Outcome, error) {
-	outcome, err := tune.Run(ctx, s.Spec.Problem, s.Evaluator, tune.Options{Finalists: -1})
+	outcome, err := tune.Run(ctx, s.plan.Spec.Problem, s.Evaluator, tune.Options{Finalists: -1})
 	return outcome, errors.Join(err, s.controls.restore())
 }
 
@@ -154,7 +155,7 @@ func (s *Session) Close() {
 		s.Evaluator.Close()
 	}
 	if err := s.controls.close(); err != nil {
-		s.Note("ndtune: " + err.Error())
+		s.listener.Note("ndtune: " + err.Error())
 	}
 	s.controls = nil
 	s.own.Close()

@@ -94,11 +94,11 @@ func (all controls) close() error {
 // checkSettings checks the settings that the specification has on a device.
 func (s *Session) checkSettings(ctx context.Context) settingsCheck {
 	return func(d hardware.Device, permitted func([]hardware.Setting) error) error {
-		all, err := s.Spec.Space(ctx, d)
+		all, err := s.plan.Spec.Space(ctx, d)
 		if err != nil {
 			return err
 		}
-		return s.Spec.CheckSettings(ctx, all, d, permitted)
+		return s.plan.Spec.CheckSettings(ctx, all, d, permitted)
 	}
 }
 

@@ -13,9 +13,11 @@ import (
 
 // newStrategy returns the function that makes the strategy in the space, with the configurations to begin with and the priors.
 func (s *Session) newStrategy(ctx context.Context) (func(*space.Space) (search.Strategy, error), error) {
-	p := s.Spec.Problem
-	o := search.Options{Seed: s.Seed, Budget: s.MaxEvaluations, Values: s.Strategy.Options, Objectives: len(p.Objective().All())}
-	if s.MaxEvaluations == 0 && s.TimeLimit == 0 {
+	p := s.plan.Spec.Problem
+	o := search.Options{
+		Seed: s.plan.Seed, Budget: s.plan.MaxEvaluations, Values: s.plan.Strategy.Options, Objectives: len(p.Objective().All()),
+	}
+	if s.plan.MaxEvaluations == 0 && s.plan.TimeLimit == 0 {
 		o.Budget = s.Space.Len()
 	}
 	begin := func(configurations ...space.Configuration) {
@@ -28,7 +30,7 @@ func (s *Session) newStrategy(ctx context.Context) (func(*space.Space) (search.S
 	if c, ok := p.Baseline(); ok {
 		begin(c)
 	}
-	for _, c := range s.Start {
+	for _, c := range s.plan.Start {
 		err := p.Admit(c, s.Evaluator.Device())
 		if _, ok := s.Space.Index(c); err == nil && !ok {
 			err = errors.New("the space does not hold it")
@@ -38,7 +40,7 @@ func (s *Session) newStrategy(ctx context.Context) (func(*space.Space) (search.S
 		}
 		begin(c)
 	}
-	begin(s.Neighbours...)
+	begin(s.plan.Neighbours...)
 	priors, nearest := s.findPriors(o.Budget)
 	begin(nearest...)
 	for _, prior := range priors {
@@ -50,14 +52,14 @@ func (s *Session) newStrategy(ctx context.Context) (func(*space.Space) (search.S
 	}
 	s.learnsFrom = priors
 	return func(all *space.Space) (search.Strategy, error) {
-		if s.Strategy.Command != nil {
+		if s.plan.Strategy.Command != nil {
 			return s.startCommand(ctx, all, o)
 		}
 		if s.Log != nil {
 			o.Start = append(o.Start, s.reused(all)...)
 		}
 		var err error
-		s.searcher, err = search.New(s.Strategy.Name, all, o)
+		s.searcher, err = search.New(s.plan.Strategy.Name, all, o)
 		return s.searcher, err
 	}, nil
 }
@@ -71,12 +73,12 @@ func (s *Session) startCommand(ctx context.Context, all *space.Space, o search.O
 		}
 	}
 	timeout := command.DefaultTimeout
-	if s.TimeLimit > 0 {
-		timeout = min(timeout, s.TimeLimit) // it must not keep the search from its end
+	if s.plan.TimeLimit > 0 {
+		timeout = min(timeout, s.plan.TimeLimit) // it must not keep the search from its end
 	}
 	return command.New(ctx, all, command.Options{
-		Args: s.Strategy.Command, Objective: s.Spec.Problem.Objective(), Seed: o.Seed, Budget: o.Budget,
-		Evaluators: s.Evaluator.Capacity(), Start: append(start, o.Start...), Timeout: timeout, Output: s.Output,
+		Args: s.plan.Strategy.Command, Objective: s.plan.Spec.Problem.Objective(), Seed: o.Seed, Budget: o.Budget,
+		Evaluators: s.Evaluator.Capacity(), Start: append(start, o.Start...), Timeout: timeout, Output: s.evaluation.Output,
 	})
 }
 
@@ -85,7 +87,7 @@ func (s *Session) startCommand(ctx context.Context, all *space.Space, o search.O
 func (s *Session) reused(all *space.Space) []int {
 	results := slices.Clone(s.Log.Previous()[:min(s.Log.Header().Reused, s.Log.Resumed())])
 	slices.SortStableFunc(results, func(a, b tune.Result) int {
-		o := s.Spec.Problem.Objective()
+		o := s.plan.Spec.Problem.Objective()
 		switch {
 		case a.Rankable() && (!b.Rankable() || o.Better(a.Objective, b.Objective)):
 			return -1
