@@ -22,10 +22,10 @@ func (f field) argument() (a task.Argument) {
 		key("image", &image.Shape, field.text).means("text", "the shape of an image: 1d, 2d, 3d, 1d_array, 2d_array or 1d_buffer"),
 		key("format", &image.Format, field.text).means("text", "the order and the type of the channels of an image, such as rgba/float32"),
 		key("sampler", &a.Sampler, field.sampler).means("mapping", "the sampler"),
-		key("fill", &a.Fill, field.fill).means("word or mapping", "the initial content of a buffer or an image; zeros without it"),
+		key("fill", &a.Fill, field.fill).means("word or mapping", "the initial content of a buffer or an image; default: zeros"),
 		key("output", &a.Output, field.boolean).means("true or false", "whether the content is compared with the reference"),
 		key("restore", &a.RestoreEachLaunch, func(f field) bool { return f.choice("iteration", "configuration") == "iteration" }).
-			means("iteration or configuration", "when the initial content is restored; for each configuration without it"),
+			means("iteration or configuration", "when the initial content is restored; default: for each configuration"),
 		key("value", &a.Value, field.argumentValue).
 			means("value, expression, list or mapping", "the value of a scalar, a vector or a struct, or bytes as hexadecimal digits"),
 		key("local_size", &a.LocalSize, field.expression).means("expression", "the elements of local memory for each work-group"),
@@ -55,10 +55,10 @@ func (f field) argument() (a task.Argument) {
 func (f field) sampler() *task.Sampler {
 	s := &task.Sampler{}
 	f.keys(
-		key("coordinates", &s.Coordinates, field.text).means("pixels or normalized", "the coordinates; pixels without it"),
+		key("coordinates", &s.Coordinates, field.text).means("pixels or normalized", "the coordinates; default: pixels"),
 		key("addressing", &s.Addressing, field.text).
-			means("text", "none, clamp, clamp_to_edge, repeat or mirrored_repeat; none without it"),
-		key("filter", &s.Filter, field.text).means("nearest or linear", "the filter; nearest without it"),
+			means("text", "none, clamp, clamp_to_edge, repeat or mirrored_repeat; default: none"),
+		key("filter", &s.Filter, field.text).means("nearest or linear", "the filter; default: nearest"),
 	)
 	return s
 }
@@ -183,8 +183,8 @@ func (f field) randomFill() task.Fill {
 func (f field) normalFill() task.Fill {
 	fill := task.Fill{Kind: array.Normal, Std: "1"}
 	f.keys(
-		key("mean", &fill.Mean, field.expression).means("expression", "the mean; 0 without it"),
-		key("std", &fill.Std, field.expression).means("expression", "the standard deviation; 1 without it"),
+		key("mean", &fill.Mean, field.expression).means("expression", "the mean; default: 0"),
+		key("std", &fill.Std, field.expression).means("expression", "the standard deviation; default: 1"),
 	)
 	return fill
 }

@@ -21,27 +21,27 @@ func (f field) definition() (d task.Definition) {
 		key("kernels", &d.Stages, listOf(field.stage)).means("list", "the launches of a pipeline of several kernels"),
 		key("problem_size", &d.ProblemSize, field.expressions).means("expression or list", "the elements that the grid covers; required"),
 		key("block_size", &d.BlockSize, field.blockSize).
-			means("expression or mapping", "the local size; block_size_x, _y and _z without it"),
-		key("grid_div", &d.GridDiv, field.gridDiv).means("mapping", "the divisors of the problem size; the local size without it"),
-		key("global_offset", &d.GlobalOffset, field.expressions).means("expression or list", "the first global id; 0 without it"),
+			means("expression or mapping", "the local size; default: block_size_x, _y and _z"),
+		key("grid_div", &d.GridDiv, field.gridDiv).means("mapping", "the divisors of the problem size; default: the local size"),
+		key("global_offset", &d.GlobalOffset, field.expressions).means("expression or list", "the first global id; default: 0"),
 		key("types", &d.Types, field.types).means("mapping", "structs that arguments have as their type"),
 		key("arguments", &d.Arguments, listOf(field.argument)).means("list", "the arguments of the kernel; required"),
 		key("parameters", &d.Parameters, field.parameters).means("mapping", "the tunable macros and their values; required"),
 		key("restrictions", &d.Restrictions, listOf(field.restriction)).means("list", "conditions that a configuration must satisfy"),
 		key("build_restrictions", &d.BuildRestrictions, listOf(field.expression)).
 			means("list", "conditions that a built kernel must satisfy"),
-		key("verify", &d.Verify, field.verification).means("mapping", "the reference of the output; results are unverified without it"),
+		key("verify", &d.Verify, field.verification).means("mapping", "the reference of the output; default: results are unverified"),
 		key("roofline", &d.Roofline, field.roofline).means("mapping", "the least work of a launch"),
 		key("metrics", &d.Metrics, field.metrics).means("mapping", "numbers computed from a measurement"),
 		key("objective", &d.Objective, field.objectives).
-			means("text, mapping or list", "the goals of the search; the shortest time without it"),
-		key("choose", &choose, field.expression).means("expression", "the winner of several objectives; the best by the first without it"),
+			means("text, mapping or list", "the goals of the search; default: the shortest time"),
+		key("choose", &choose, field.expression).means("expression", "the winner of several objectives; default: the best by the first"),
 		key("measure", &d.Measure, field.measure).means("mapping", "how each configuration is timed, and what is observed beside the time"),
 		key("baseline", &d.Baseline, field.configuration).means("mapping", "the configuration with which the best is compared"),
 		key("check", &checked, field.itself).means("mapping", "the sizes with which ndtune check simulates"),
 		key("max_evals", &d.MaxEvaluations, field.maxEvaluations).
-			means("integer", "the configurations that a search evaluates; all without it"),
-		key("seed", &d.Seed, field.seed).means("integer", "the seed of random data; 0 without it"),
+			means("integer", "the configurations that a search evaluates; default: all"),
+		key("seed", &d.Seed, field.seed).means("integer", "the seed of random data; default: 0"),
 	)
 	d.Objective.Choose = choose
 	if sizes.node != nil {
@@ -93,13 +93,13 @@ func (f field) stage() (s task.Stage) {
 	f.keys(
 		key("name", &s.Kernel, field.text).means("text", "the name of the kernel function; this or kernels"),
 		key("arguments", &s.Arguments, func(f field) []string { return append([]string{}, each(f.list(), field.text)...) }).
-			means("list", "the arguments of the kernel, in its order; all without it"),
+			means("list", "the arguments of the kernel, in its order; default: all"),
 		key("kernels", &s.Stages, listOf(field.stage)).means("list", "kernels that are repeated together"),
 		key("problem_size", &s.ProblemSize, field.expressions).means("expression or list", "the elements that its grid covers"),
 		key("block_size", &s.BlockSize, field.blockSize).means("expression or mapping", "the local size of this kernel"),
 		key("grid_div", &s.GridDiv, field.gridDiv).means("expression or mapping", "the divisors of the problem size of this kernel"),
 		key("global_offset", &s.GlobalOffset, field.expressions).means("expression or mapping", "the first global id of this kernel"),
-		key("repeat", &s.Repeat, field.expression).means("expression", "the number of repetitions, or a condition; 1 without it"),
+		key("repeat", &s.Repeat, field.expression).means("expression", "the number of repetitions, or a condition; default: 1"),
 		key("index", &s.Index, field.text).means("text", "a name for the number of the repetition, which begins with 0"),
 		key("swap", &s.Swap, field.swap).means("list", "the buffers that change places between repetitions"),
 	)
@@ -142,7 +142,7 @@ func (f field) roofline() *task.Roofline {
 	f.keys(
 		key("flops", &r.Flops, field.expression).means("expression", "the floating-point operations of a launch; this or bytes"),
 		key("bytes", &r.Bytes, field.expression).means("expression", "the bytes that a launch must move; this or flops"),
-		key("precision", &r.Precision, field.text).means("text or expression", "the precision of the operations; float32 without it"),
+		key("precision", &r.Precision, field.text).means("text or expression", "the precision of the operations; default: float32"),
 	)
 	return r
 }
@@ -181,7 +181,7 @@ func (f field) objective() (o judge.Objective) {
 	f.keys(
 		key("name", &o.Name, field.text).means("text", "time, time_min, time_median, an observed quantity or a metric; required"),
 		key("direction", &o.Maximize, func(f field) bool { return f.choice("minimize", "maximize") == "maximize" }).
-			means("minimize or maximize", "the better values; minimize without it"),
+			means("minimize or maximize", "the better values; default: minimize"),
 	)
 	f.require("name")
 	return o

@@ -20,11 +20,11 @@ func (f field) kernel() (k task.Kernel) {
 	var dirs []string
 	f.keys(
 		key("name", &k.Name, field.text).means("text", "the name of the kernel function; required, except for a pipeline"),
-		key("file", &file, field.itself).means("path or list", "the source: these files one after the other; this, source or command"),
+		key("file", &file, field.itself).means("path or list", "the source files, concatenated in this order; one of file, source and command is required"),
 		key("source", &source, field.itself).means("text", "the source itself"),
 		key("command", &command.Args, field.command).
 			means("list", "a program with its arguments that prints the source of a configuration"),
-		key("timeout", &command.Timeout, field.duration).means("duration", "the time that the command may take; 1m without it"),
+		key("timeout", &command.Timeout, field.duration).means("duration", "the time that the command may take; default: 1m"),
 		key("build_options", &options, field.itself).means("text or list", "options for the OpenCL compiler"),
 		key("target", &k.Target, field.text).means("text", "the target of the driver's assembler, such as sm_90a"),
 	)

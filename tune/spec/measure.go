@@ -14,17 +14,17 @@ func (f field) measure() (m task.Measure) {
 	t := &m.Timing
 	f.keys(
 		key("cache", &t.Cache, func(f field) task.CacheState { return task.CacheState(f.text()) }).
-			means("warm or cold", "where timed launches find their data; warm without it"),
+			means("warm or cold", "where timed launches find their data; default: warm"),
 		key("launches", &t.Launches, func(f field) int {
 			return f.integer(1, mostLaunches, "the timed launches are an integer from 1 to 1000000")
-		}).means("integer", "the timed launches of a configuration; 7 without it"),
+		}).means("integer", "the timed launches of a configuration; default: 7"),
 		key("seconds", &t.Time, field.seconds).means("number", "the time of all timed launches after which no other one is timed"),
 		key("warmup", &t.Warmup, func(f field) int {
 			n := f.integer(0, mostLaunches, "the untimed launches are an integer from 0 to 1000000")
 			return cmp.Or(n, task.NoWarmup)
-		}).means("integer", "the launches before the timed ones; 1 without it"),
+		}).means("integer", "the launches before the timed ones; default: 1"),
 		key("early_stop", &t.EarlyStop, field.earlyStop).
-			means("number", "how many times slower than the best a first launch may be; 3 without it, 0: never"),
+			means("number", "how many times slower than the best a first launch may be; default: 3, 0: never"),
 		key("observe", &m.Observe, oneOrMore(field.text)).means("text or list", "the quantities to observe, such as energy"),
 		key("window", &m.Window, field.window).means("duration", "the time for which each configuration is observed"),
 		key("settings", &m.Settings, field.settings).means("mapping", "settings of the device: clock, memory_clock, power_limit"),
@@ -84,7 +84,7 @@ func (f field) instrument() (i task.Instrument) {
 	var command task.Command
 	f.keys(
 		key("command", &command.Args, field.command).means("list", "the program of the instrument, with its arguments; this or registered"),
-		key("timeout", &command.Timeout, field.duration).means("duration", "the time that an answer may take; 5s without it"),
+		key("timeout", &command.Timeout, field.duration).means("duration", "the time that an answer may take; default: 5s"),
 		key("registered", &i.Registered, field.text).means("text", "the name by which a Go program registered the instrument"),
 		key("quantities", &i.Quantities, oneOrMore(field.text)).means("text or list", "the quantities that it gives; required"),
 		key("window", &i.Window, field.duration).means("duration", "the time for which a kernel is repeated, at least"),

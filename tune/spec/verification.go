@@ -22,11 +22,11 @@ func (f field) verification() *task.Verification {
 	f.keys(
 		key("spec", &f.reference, field.text).means("path", "the specification of the reference; this, npy or command"),
 		key("parameters", &v.Configuration, field.configuration).means("mapping", "with spec: the configuration of the reference"),
-		key("launches", &v.Launches, field.expression).means("expression", "with spec: the launches of the reference; 1 without it"),
+		key("launches", &v.Launches, field.expression).means("expression", "with spec: the launches of the reference; default: 1"),
 		key("swap", &v.Swap, field.swap).means("list", "with spec: the buffers that change places between launches"),
 		key("npy", &v.Files, mapOf(field.npyFile)).means("mapping", ".npy files with the expected content"),
 		key("command", &command.Args, field.command).means("list", "a program with its arguments that judges the outputs"),
-		key("timeout", &command.Timeout, field.duration).means("duration", "the time that the command may take; 1m without it"),
+		key("timeout", &command.Timeout, field.duration).means("duration", "the time that the command may take; default: 1m"),
 		key("compare", &v.Compare, mapOf(field.comparison)).means("mapping", "outputs that are reduced or sorted before they are compared"),
 		key("atol", &v.ATol, field.expression).means("expression", "the absolute tolerance"),
 		key("rtol", &v.RTol, field.expression).means("expression", "the relative tolerance"),
@@ -77,7 +77,7 @@ func (f field) comparison() (c task.Comparison) {
 	}
 	f.keys(
 		key("as", &c.As, reduction).means("text", "sum, min, max, mean, norm or multiset; required"),
-		key("rows", &c.Rows, field.expression).means("expression", "the number of rows that are reduced one by one; 1 without it"),
+		key("rows", &c.Rows, field.expression).means("expression", "the number of rows that are reduced one by one; default: 1"),
 	)
 	f.require("as")
 	return c
