@@ -49,7 +49,8 @@ func (k *Kernel) NumArgs() (int, error) {
 		return 0, err
 	}
 	defer k.leave()
-	data, err := queryOf(f, k.id)(kernelNumArgs)
+	query := queryOf(f, k.id)
+	data, err := query(kernelNumArgs)
 	return int(decode(data)), about(err, k.name)
 }
 
@@ -83,7 +84,8 @@ func (k *Kernel) SpillMem() (int64, error) {
 		return 0, err
 	}
 	defer k.leave()
-	data, err := queryOfPair(f, k.id, k.program.context.device.id)(spillMemSize)
+	query := queryOfPair(f, k.id, k.program.context.device.id)
+	data, err := query(spillMemSize)
 	return int64(decode(data)), about(err, k.name)
 }
 

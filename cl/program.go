@@ -132,7 +132,8 @@ func (p *Program) BuildLog() (string, error) {
 		return "", err
 	}
 	defer p.leave()
-	data, err := queryOfPair(f, p.id, p.context.device.id)(buildLog)
+	query := queryOfPair(f, p.id, p.context.device.id)
+	data, err := query(buildLog)
 	return strings.TrimRight(string(data), "\x00"), err
 }
 
@@ -144,7 +145,8 @@ func (p *Program) Binary() ([]byte, error) {
 		return nil, err
 	}
 	defer p.leave()
-	data, err := queryOf(f, p.id)(programBinarySizes)
+	query := queryOf(f, p.id)
+	data, err := query(programBinarySizes)
 	sizes := words(data)
 	if err != nil || len(sizes) == 0 || sizes[0] == 0 {
 		return nil, err
@@ -165,7 +167,8 @@ func (p *Program) KernelNames() ([]string, error) {
 		return nil, err
 	}
 	defer p.leave()
-	data, err := queryOf(f, p.id)(programKernelNames)
+	query := queryOf(f, p.id)
+	data, err := query(programKernelNames)
 	if err != nil {
 		return nil, err
 	}

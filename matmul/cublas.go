@@ -282,6 +282,10 @@ func (c *cudaRuntime) record() (uintptr, error) {
 // between returns the time between two events in milliseconds.
 func (c *cudaRuntime) between(from, to uintptr) (float64, error) {
 	var ms float32
-	err := c.Call("cudaEventElapsedTime cudaEventElapsedTime_v2", uintptr(unsafe.Pointer(&ms)), from, to)
+	elapsed := "cudaEventElapsedTime"
+	if c.Find(elapsed) == 0 {
+		elapsed = "cudaEventElapsedTime_v2" // the name in newer libraries
+	}
+	err := c.Call(elapsed, uintptr(unsafe.Pointer(&ms)), from, to)
 	return float64(ms), err
 }

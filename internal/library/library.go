@@ -3,7 +3,6 @@ package library
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/ebitengine/purego"
 )
@@ -27,31 +26,24 @@ func Open(path string) (*Library, error) {
 	return &Library{Path: path, handle: handle}, nil
 }
 
-// Find returns the address of the first function of some names that the library has, or 0. The names are separated by spaces.
-func (l *Library) Find(names string) uintptr {
-	for _, name := range strings.Fields(names) {
-		if address := lookup(l.handle, name); address != 0 {
-			return address
-		}
-	}
-	return 0
-}
+// Find returns the address of a function, or 0 if the library lacks it.
+func (l *Library) Find(function string) uintptr { return lookup(l.handle, function) }
 
-// Bind sets a variable of a function type, to which to points, to the first function of some names that the library has.
-func (l *Library) Bind(to any, names string) error {
-	address := l.Find(names)
+// Bind sets a variable of a function type, to which to points, to a function of the library.
+func (l *Library) Bind(to any, function string) error {
+	address := l.Find(function)
 	if address == 0 {
-		return l.missing(names)
+		return l.missing(function)
 	}
 	purego.RegisterFunc(to, address)
 	return nil
 }
 
-func (l *Library) missing(names string) error {
-	return fmt.Errorf("%s has no function %s", l.Path, strings.Join(strings.Fields(names), " or "))
+func (l *Library) missing(function string) error {
+	return fmt.Errorf("%s has no function %s", l.Path, function)
 }
 
-// Call calls the first function of some names that the library has. Its arguments are integers and pointers, and it returns a
+// Call calls a function of the library. Its arguments are integers and pointers, and it returns a
 // status, of which 0 is success. The error is a [StatusError], unless the library lacks the function.
 //
 // The directive makes the compiler allocate the variables that arguments point to on the heap, where they do not move, and keep
@@ -59,13 +51,13 @@ func (l *Library) missing(names string) error {
 // l.Call(name, uintptr(unsafe.Pointer(p))).
 //
 //go:uintptrescapes
-func (l *Library) Call(names string, arguments ...uintptr) error {
-	address := l.Find(names)
+func (l *Library) Call(function string, arguments ...uintptr) error {
+	address := l.Find(function)
 	if address == 0 {
-		return l.missing(names)
+		return l.missing(function)
 	}
 	result, _, _ := purego.SyscallN(address, arguments...)
-	return l.Check(strings.Fields(names)[0], int32(result))
+	return l.Check(function, int32(result))
 }
 
 // Check returns the error of a status that a function returned, or nil.

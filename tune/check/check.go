@@ -14,8 +14,8 @@
 // # Reasons
 //
 // Each configuration is checked in a process of its own: Oclgrind takes its options from the environment, keeps state by thread, crashes
-// now and then, and never forgets a message. The child writes its answers into a file, since a simulated kernel may print, and what it
-// has written is read even if it crashes.
+// now and then, and never forgets a message. The child gives its answers through a pipe of its own (see package process), since a
+// simulated kernel may print, and what it has said is read even if it crashes.
 //
 // Addresses in Oclgrind's messages become arguments and indices by a small kernel, which writes the address of each buffer before the
 // launch. The order of work-groups is changed in the source, where a prologue reverses the ids, since no driver has a switch for it.

@@ -17,7 +17,7 @@ import (
 // childVariable is set in a process that checks one configuration.
 const childVariable = "NDTUNE_CHECK_CHILD"
 
-// A task is the work of a child.
+// work is what a child has to do: to check one configuration.
 type work struct {
 	Problem  []byte // of [problem.Problem.Encode], with one configuration
 	Device   string // selector; "": the only device, which is Oclgrind's
@@ -42,7 +42,7 @@ const (
 	reordered
 )
 
-// simulated reports whether the task is one for Oclgrind.
+// simulated reports whether the work is for Oclgrind.
 func (t *work) simulated() bool { return t.Device == "" }
 
 // An answer of a child. A child that crashes has given those that come before.
@@ -204,7 +204,7 @@ type said struct {
 	ended   error           // why it was over early; nil: by an answer
 }
 
-// runChild runs a task in a process of its own, with further environment variables. What the child does not check is noted in a check. The
+// runChild has work done in a process of its own, with further environment variables. What the child does not check is noted in a check. The
 // error says that there was no child, or is that of the context.
 func runChild(ctx context.Context, t work, environment []string, limit time.Duration, into *Check) (all said, err error) {
 	host := process.NewHost[work, answer]("check", childVariable, nil)

@@ -103,7 +103,7 @@ type simulated struct {
 	fatal string // the error by which Oclgrind gave up
 }
 
-// launch runs a task in Oclgrind and reads what it says.
+// launch has work done in Oclgrind, and reads what it says.
 func (k *checker) launch(ctx context.Context, t work, p *problem.Problem, limit time.Duration, into *Check) (s simulated, err error) {
 	at, err := runChild(ctx, t, simulator(k.Simulator, t), limit, into)
 	if err != nil {
@@ -157,7 +157,7 @@ func unfinished(where string, limit time.Duration, ended error, fatal string) st
 	return where + " ended early"
 }
 
-// simulator returns the environment of a child for a task in Oclgrind.
+// simulator returns the environment of a child that works in Oclgrind.
 func simulator(library string, t work) []string {
 	env := []string{cl.LibraryVariable + "=" + library, "OCLGRIND_NUM_THREADS=1"}
 	switch t.Mode {

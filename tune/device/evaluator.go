@@ -319,7 +319,8 @@ func (e *Evaluator) Build(
 		t.result.Timestamp = time.Now()
 		return t.result, nil, nil
 	}
-	if all := t.digest(); wantBinary {
+	all := t.digest()
+	if wantBinary {
 		binary = all
 	}
 	return t.result, binary, nil

@@ -121,13 +121,16 @@ func (i *Inspector) built(ctx context.Context, reversed bool) (b *Built, err err
 // Constant reports for each argument whether it is a buffer whose elements all kernels declare constant.
 func (i *Inspector) Constant() []bool {
 	infos := i.evaluator.problem.Arguments()
-	constant, declared := make([]bool, len(infos)), make([]bool, len(infos))
+	constant := make([]bool, len(infos)) // in all kernels up to here
+	used := make([]bool, len(infos))     // by a kernel up to here
 	for _, k := range i.programs[false].kernels {
 		for index, a := range k.launch.Arguments {
 			info, err := k.ArgInfo(index)
-			is := err == nil && infos[a].Kind == task.BufferArgument && (info.Qualifier&cl.TypeConst != 0 || info.Address == cl.AddressConstant)
-			constant[a] = is && (constant[a] || !declared[a])
-			declared[a] = true
+			isBuffer := err == nil && infos[a].Kind == task.BufferArgument
+			constantHere := isBuffer && (info.Qualifier&cl.TypeConst != 0 || info.Address == cl.AddressConstant)
+			constantBefore := constant[a] || !used[a]
+			constant[a] = constantHere && constantBefore
+			used[a] = true
 		}
 	}
 	return constant
@@ -143,22 +146,24 @@ func (i *Inspector) Content(argument int) (*array.Array, error) {
 }
 
 // Rehearse makes the launches of the configuration once, on new buffers. Its error is a [Failure] if the launches failed.
-func (i *Inspector) Rehearse(ctx context.Context, r Rehearsal) (*Rehearsed, error) {
-	b, err := i.built(ctx, r.Reversed)
+func (i *Inspector) Rehearse(ctx context.Context, how Rehearsal) (*Rehearsed, error) {
+	b, err := i.built(ctx, how.Reversed)
 	if err != nil {
 		return nil, err
 	}
-	stage := &rehearsal{Rehearsal: r, inspector: i, session: i.evaluator.session.session(i.evaluator.problem)}
-	stage.verifier.off, stage.once, stage.content = true, true, stage.poisoned
-	stage.zones = zones{r.Guard, r.Guard, bytes.Repeat([]byte{guardBehind.pattern[0]}, r.Guard)}
-	if r.Poison != 0 {
-		stage.zones.pattern = bytes.Repeat([]byte{r.Poison + 1}, r.Guard)
+	r := &rehearsal{Rehearsal: how, inspector: i, session: i.evaluator.session.session(i.evaluator.problem)}
+	r.verifier.off = true
+	r.once = true
+	r.content = r.poisoned
+	r.zones = zones{how.Guard, how.Guard, bytes.Repeat([]byte{guardBehind.pattern[0]}, how.Guard)}
+	if how.Poison != 0 {
+		r.zones.pattern = bytes.Repeat([]byte{how.Poison + 1}, how.Guard)
 	}
-	if r.ReadOnly {
-		stage.readOnly = i.Constant()
+	if how.ReadOnly {
+		r.readOnly = i.Constant()
 	}
-	defer stage.releaseBuffers()
-	return stage.run(ctx, b)
+	defer r.releaseBuffers()
+	return r.run(ctx, b)
 }
 
 // A rehearsal is the state of one call of Rehearse.

@@ -169,7 +169,8 @@ func (t *trial) verify(ctx context.Context) error {
 	defer clock(&t.result.Durations.Verify)()
 	err := t.judge(ctx)
 	if failed, ok := err.(*Failure); ok && failed.Status == tune.Correctness {
-		if err = t.compareAnew(ctx); t.expected != nil {
+		err = t.compareAnew(ctx)
+		if t.expected != nil {
 			err = t.fingerprint(err)
 		}
 	}

@@ -33,7 +33,8 @@ func (b *buffer) allocate(context *cl.Context, flags cl.MemFlags) (err error) {
 	if b.whole, err = context.NewBuffer(flags, b.size()); err != nil {
 		return err
 	}
-	if b.working = b.whole; b.before > 0 {
+	b.working = b.whole
+	if b.before > 0 {
 		b.working, err = b.whole.Sub(flags, b.before, b.bytes)
 	}
 	return err

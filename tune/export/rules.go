@@ -15,14 +15,14 @@ import (
 // Rules are the expressions of a problem, its launches and its buffers as tables of data. The files evaluate.h and
 // evaluate.py compute them: see there for the meaning of each table. Tables refer to each other by index; -1 is none.
 type Rules struct {
-	Names     []string // the values that rules read, which the application gives; then those of indices of loops
-	Codes     []rule
-	Arguments []argumentRules
-	Parts     []part
-	Steps     []step // each before those within it
-	Lists     [][]int
-	Kernels   []string
-	Buffers   []string // buffers, images and samplers
+	Names       []string // the values that rules read, which the application gives; then those of indices of loops
+	Expressions []rule
+	Arguments   []argumentRules
+	Parts       []part
+	Steps       []step // each before those within it
+	Lists       [][]int
+	Kernels     []string
+	Buffers     []string // buffers, images and samplers
 
 	// The most that a launch needs.
 	MaxArguments, MaxBytes int // the bytes of its scalars
@@ -139,11 +139,11 @@ func (r *Rules) Expression(about string, e *expression.Expression) (int, express
 // addCodes adds a rule, unless it is there, and returns its number.
 func (r *Rules) addCodes(about string, codes []code) int {
 	same := func(known rule) bool { return known.About == about && slices.Equal(known.Codes, codes) }
-	if i := slices.IndexFunc(r.Codes, same); i >= 0 {
+	if i := slices.IndexFunc(r.Expressions, same); i >= 0 {
 		return i
 	}
-	r.Codes = append(r.Codes, rule{about, codes})
-	return len(r.Codes) - 1
+	r.Expressions = append(r.Expressions, rule{about, codes})
+	return len(r.Expressions) - 1
 }
 
 // lookup returns the code of a name: of a constant without a value of its own its value, or the expression from which
@@ -270,16 +270,19 @@ func (r *Rules) addList(list []int) int {
 
 // addArguments adds the arguments of a launch.
 func (r *Rules) addArguments(s *launch.Step, own *step) error {
-	list, bytes := []int{}, 0
+	list := []int{}
+	bytes := 0
 	for _, i := range s.Arguments {
 		row, err := r.argument(i)
 		if err != nil {
 			return err
 		}
-		list, bytes = append(list, row), bytes+scalarSize(&r.arguments[i])
+		list = append(list, row)
+		bytes += scalarSize(&r.arguments[i])
 	}
 	own.Arguments = r.addList(list)
-	r.MaxArguments, r.MaxBytes = max(r.MaxArguments, len(list)), max(r.MaxBytes, bytes)
+	r.MaxArguments = max(r.MaxArguments, len(list))
+	r.MaxBytes = max(r.MaxBytes, bytes)
 	return nil
 }
 
@@ -404,7 +407,9 @@ func (r *Rules) addParts(a *launch.Argument, condition int) error {
 		r.addFixed(a.Raw, condition)
 		return nil
 	}
-	fixed, constant, computed := make([]byte, a.Element.Size()), false, 0
+	fixed := make([]byte, a.Element.Size())
+	isConstant := false // in some bytes
+	computed := 0       // bytes
 	var parts []part
 	for _, v := range a.Scalars {
 		if v.Lanes == nil {
@@ -413,7 +418,7 @@ func (r *Rules) addParts(a *launch.Argument, condition int) error {
 				return err
 			}
 			copy(fixed[v.At.Offset:], b)
-			constant = true
+			isConstant = true
 		}
 		lane := v.At.Type.Scalar()
 		for i, e := range v.Lanes {
@@ -425,10 +430,16 @@ func (r *Rules) addParts(a *launch.Argument, condition int) error {
 				return fmt.Errorf("argument %s: %w", a.Name, err)
 			}
 			computed += lane.Size()
-			parts = append(parts, part{condition, v.At.Offset + i*lane.Size(), formats[lane], at, kind == expression.Float, nil})
+			parts = append(parts, part{
+				Condition: condition,
+				Offset:    v.At.Offset + i*lane.Size(),
+				Type:      formats[lane],
+				Rule:      at,
+				IsFloat:   kind == expression.Float,
+			})
 		}
 	}
-	if constant || computed < len(fixed) {
+	if isConstant || computed < len(fixed) {
 		r.addFixed(fixed, condition)
 	}
 	r.Parts = append(r.Parts, parts...)

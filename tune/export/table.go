@@ -184,7 +184,8 @@ func bufferSizes(p *problem.Problem) (all []*expression.Expression) {
 // repeats returns the numbers of repetitions of steps.
 func repeats(steps []launch.Step) (all []*expression.Expression) {
 	for _, s := range steps {
-		if all = append(all, repeats(s.Steps)...); s.Repeat != nil {
+		all = append(all, repeats(s.Steps)...)
+		if s.Repeat != nil {
 			all = append(all, s.Repeat)
 		}
 	}
@@ -240,7 +241,8 @@ func (t *table) addRecords(p *problem.Problem, f *wisdom.File) error {
 		}
 		if n := len(t.Records); n > 0 {
 			last := &t.Records[n-1]
-			if e.Group = last.Group; !wisdom.Comparable(&last.Record, &r) {
+			e.Group = last.Group
+			if !wisdom.Comparable(&last.Record, &r) {
 				e.Group++
 			}
 		}
@@ -314,7 +316,8 @@ func (t *table) addSource(p *problem.Problem) error {
 		return err
 	}
 	for line := range strings.Lines(v.Source) {
-		if t.Source = append(t.Source, line); !utf8.ValidString(line) || strings.ContainsRune(line, 0) {
+		t.Source = append(t.Source, line)
+		if !utf8.ValidString(line) || strings.ContainsRune(line, 0) {
 			return fmt.Errorf("line %d of the source is not text in UTF-8", len(t.Source)-v.Prologue)
 		}
 	}

@@ -145,7 +145,8 @@ func memoryLimit(peaks *hardware.Peaks, bytes float64, b Buffers) Limit {
 	if l.Time*clearlyFaster < memory {
 		l.Resource = Caches
 	}
-	if l.Rate = peaks.Value(hardware.PeakMemoryCopy); l.Time > 0 {
+	l.Rate = peaks.Value(hardware.PeakMemoryCopy)
+	if l.Time > 0 {
 		l.Rate = bytes / l.Time / 1e6
 	}
 	return l

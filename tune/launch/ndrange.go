@@ -2,12 +2,97 @@ package launch
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
-	"github.com/ndtune/ndtune/internal/figure"
-	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/task"
 )
+
+// A Shape is the compiled index space of a kernel.
+type Shape struct {
+	ProblemSize  []*expression.Expression
+	BlockSize    [3]*expression.Expression // nil: 1
+	GridDiv      [3][]*expression.Expression
+	GlobalOffset []*expression.Expression
+}
+
+// Expressions returns all expressions of the shape.
+func (s *Shape) Expressions() []*expression.Expression {
+	return slices.Concat(s.ProblemSize, s.BlockSize[:], s.GridDiv[0], s.GridDiv[1], s.GridDiv[2], s.GlobalOffset)
+}
+
+// NDRange derives the launch: in each dimension ceil(problem size / product of divisors)
+// work-groups of the local size.
+func (s *Shape) NDRange(env map[string]any) (r NDRange, err error) {
+	r.Dimensions = len(s.ProblemSize)
+	items, groups, free := 1, 1, false
+	for i, dim := range task.Dimensions {
+		r.Grid[i], r.Local[i] = 1, 1
+		if e := s.BlockSize[i]; e != nil && !free {
+			if r.Local[i], err = s.localSize(i, env); err != nil {
+				return r, err
+			}
+			if free = r.Local[i] == 0; !free {
+				r.Dimensions = max(r.Dimensions, i+1)
+				if items, err = Multiply(items, r.Local[i]); err != nil {
+					return r, fmt.Errorf("work-group of %s work-items: %w", product(r.Local[:r.Dimensions]), err)
+				}
+			}
+		}
+		if i >= len(s.ProblemSize) {
+			continue
+		}
+		size, err := Positive("problem size "+dim, s.ProblemSize[i], env)
+		if err != nil {
+			return r, err
+		}
+		whole, fraction := 1, 1.0 // the products of the divisors that are whole numbers, and of the others
+		for _, e := range s.GridDiv[i] {
+			if free && e == s.BlockSize[i] {
+				continue // the default
+			}
+			n, f, err := Divisor("grid divisor "+dim, e, env)
+			if err != nil {
+				return r, err
+			}
+			fraction *= f
+			if whole, err = Multiply(whole, n); err != nil {
+				whole = math.MaxInt // beyond any problem size: one work-group
+			}
+		}
+		r.Grid[i] = (size-1)/whole + 1
+		if fraction != 1 {
+			count := math.Ceil(float64(size) / (float64(whole) * fraction))
+			if count >= 1<<53 {
+				return r, fmt.Errorf("grid of %g work-groups in dimension %s", count, dim)
+			}
+			r.Grid[i] = int(count)
+		}
+		if groups, err = Multiply(groups, r.Grid[i]); err != nil {
+			return r, fmt.Errorf("grid of %s work-groups: %w", product(r.Grid[:i+1]), err)
+		}
+	}
+	if _, err := Multiply(groups, items); err != nil {
+		return r, fmt.Errorf("NDRange of %s work-groups of %s work-items: %w",
+			product(r.Grid[:r.Dimensions]), product(r.Local[:r.Dimensions]), err)
+	}
+	for i, e := range s.GlobalOffset {
+		if r.Offset[i], err = Natural("global offset "+task.Dimensions[i], e, env); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// localSize returns the block size in a dimension. Only that in x may be 0.
+func (s *Shape) localSize(dimension int, env map[string]any) (int, error) {
+	what := "block size " + task.Dimensions[dimension]
+	if dimension == 0 {
+		return Natural(what, s.BlockSize[0], env)
+	}
+	return Positive(what, s.BlockSize[dimension], env)
+}
 
 // An NDRange is the index space of a launch. Dimensions that are not used are 1.
 type NDRange struct {
@@ -44,76 +129,3 @@ func (r NDRange) GlobalOffset() []int {
 
 // WorkItems returns the number of work-items in a work-group, or 0 if the driver chooses it.
 func (r NDRange) WorkItems() int { return r.Local[0] * r.Local[1] * r.Local[2] }
-
-// A Launch is one launch of a kernel with its arguments.
-type Launch struct {
-	Kernel  string
-	NDRange NDRange
-
-	// By place in the kernel: the index of the problem's argument, whose buffers may have changed places;
-	// the bytes of a scalar; and the bytes of local memory.
-	Arguments  []int
-	Scalars    [][]byte
-	LocalBytes []int
-}
-
-func (l *Launch) exceededLimit(d hardware.Device) string {
-	r := l.NDRange
-	if n := r.WorkItems(); d.MaxWorkGroupSize > 0 && n > d.MaxWorkGroupSize {
-		return fmt.Sprintf("work-group of %s = %d work-items > device limit %d", product(r.WorkGroup()), n, d.MaxWorkGroupSize)
-	}
-	for i, n := range r.WorkGroup() {
-		if i < len(d.MaxWorkItemSizes) && n > d.MaxWorkItemSizes[i] {
-			return fmt.Sprintf("%d work-items in dimension %s > device limit %d", n, task.Dimensions[i], d.MaxWorkItemSizes[i])
-		}
-	}
-	local := 0.0 // cannot overflow, and is exact where it matters
-	for _, n := range l.LocalBytes {
-		local += float64(n)
-	}
-	if d.LocalMemory > 0 && local > float64(d.LocalMemory) {
-		return fmt.Sprintf("local memory %.0f B > device limit %d B", local, d.LocalMemory)
-	}
-	return ""
-}
-
-// A Part is what one kernel of a pipeline does in one run of the pipeline.
-type Part struct {
-	Kernel                string
-	Launches              int
-	Global, Local, Offset []int   // of every launch; nil if the launches have different ones
-	Time                  float64 // of all its launches in milliseconds; in a result, the mean of the timed runs
-}
-
-// String describes the part: «merge, 45 launches: global size 65536, local size 256, 1.210 ms».
-func (p Part) String() string {
-	text := fmt.Sprintf("%s, %d launches: ", p.Kernel, p.Launches)
-	if p.Launches == 1 {
-		text = p.Kernel + ": "
-	}
-	if p.Global == nil {
-		text += "sizes that change, "
-	} else {
-		text += figure.Launch(p.Global, p.Local, p.Offset) + ", "
-	}
-	return text + figure.Milliseconds(p.Time) + " ms"
-}
-
-// Parts returns the parts of launches by kernel, in the order in which the kernels come first. Their times are 0.
-func Parts(launches []Launch) []Part {
-	var parts []Part
-	for _, l := range launches {
-		global, local, offset := l.NDRange.Global(), l.NDRange.WorkGroup(), l.NDRange.GlobalOffset()
-		i := slices.IndexFunc(parts, func(p Part) bool { return p.Kernel == l.Kernel })
-		if i < 0 {
-			parts = append(parts, Part{Kernel: l.Kernel, Launches: 1, Global: global, Local: local, Offset: offset})
-			continue
-		}
-		p := &parts[i]
-		p.Launches++
-		if !slices.Equal(p.Global, global) || !slices.Equal(p.Local, local) || !slices.Equal(p.Offset, offset) {
-			p.Global, p.Local, p.Offset = nil, nil, nil
-		}
-	}
-	return parts
-}

@@ -122,7 +122,8 @@ func (d *derivation) once(s *Step) error {
 		}
 	}
 	next := *l
-	if next.Arguments = s.Arguments; d.swapped {
+	next.Arguments = s.Arguments
+	if d.swapped {
 		next.Arguments = make([]int, len(s.Arguments))
 		for place, i := range s.Arguments {
 			next.Arguments[place] = d.holders[i]

@@ -153,10 +153,13 @@ func openNVML(d hardware.Device) (gauges, error) {
 		err := n.Call("nvmlDeviceGetTemperature", device, nvmlTemperatureGPU, uintptr(unsafe.Pointer(&celsius)))
 		return float64(celsius), err
 	})
+	reasons := "nvmlDeviceGetCurrentClocksEventReasons"
+	if !n.has(reasons) {
+		reasons = "nvmlDeviceGetCurrentClocksThrottleReasons" // the old name
+	}
 	g.add(hardware.Throttled, "clocks event reasons", 0, func() (float64, error) {
 		var bits uint64
-		const function = "nvmlDeviceGetCurrentClocksEventReasons nvmlDeviceGetCurrentClocksThrottleReasons" // the new name, the old one
-		err := n.Call(function, device, uintptr(unsafe.Pointer(&bits)))
+		err := n.Call(reasons, device, uintptr(unsafe.Pointer(&bits)))
 		return float64(bits & slowed), err
 	})
 	return g, nil

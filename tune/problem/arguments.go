@@ -39,82 +39,109 @@ func (p *Problem) compileArgument(
 	errs *fieldErrors, field string, given task.Argument, typed bool, scope expression.Scope,
 ) launch.Argument {
 	a := launch.Argument{Argument: given, Kind: task.BufferArgument, Typed: typed}
-	switch {
-	case count(given.Value != nil, given.LocalSize != "", given.Image != nil, given.Sampler != nil) > 1:
+	if count(given.Value != nil, given.LocalSize != "", given.Image != nil, given.Sampler != nil) > 1 {
 		errs.addf(field, "is a scalar (value), local memory (local_size), an image or a sampler, not both")
 		return a
-	case given.Image != nil:
-		a.Kind = task.ImageArgument
-	case given.Sampler != nil:
-		a.Kind = task.SamplerArgument
-	case given.Value != nil:
-		a.Kind = task.ScalarArgument
-	case given.LocalSize != "":
-		a.Kind = task.LocalArgument
 	}
+	a.Kind = kindOf(given)
 	if !a.Kind.HasContent() {
-		for _, wrong := range []struct {
-			is   bool
-			what string
-		}{
-			{given.Size != "", "size"}, {given.Data != nil, "data"}, {!given.Fill.IsZero(), "fill"},
-			{given.Output, "output"}, {given.RestoreEachLaunch, "restore"},
-		} {
-			if wrong.is {
-				errs.addf(field+"."+wrong.what, "only a buffer has it; %s is %s", given.Name, a.Kind.WithArticle())
-			}
+		refuseContent(errs, field, given, a.Kind)
+	}
+	switch a.Kind {
+	case task.ImageArgument, task.SamplerArgument:
+		p.compileUntyped(errs, field, &a, scope)
+	case task.BufferArgument:
+		if p.compileElement(errs, field, &a, scope) {
+			p.compileBuffer(errs, field, &a, scope)
+		}
+	case task.ScalarArgument:
+		if p.compileElement(errs, field, &a, scope) {
+			p.compileScalar(errs, field, &a, p.withIndices(scope))
+		}
+	case task.LocalArgument:
+		if p.compileElement(errs, field, &a, scope) {
+			a.Elements = p.compileSize(errs, field+".local_size", given.LocalSize, p.withIndices(scope))
 		}
 	}
+	return a
+}
+
+// kindOf returns the kind of an argument by the field that only this kind has. A buffer has none.
+func kindOf(given task.Argument) task.ArgumentKind {
 	switch {
-	case (a.Kind == task.ImageArgument || a.Kind == task.SamplerArgument) && given.Type != "":
+	case given.Image != nil:
+		return task.ImageArgument
+	case given.Sampler != nil:
+		return task.SamplerArgument
+	case given.Value != nil:
+		return task.ScalarArgument
+	case given.LocalSize != "":
+		return task.LocalArgument
+	}
+	return task.BufferArgument
+}
+
+// refuseContent adds errors for the fields that only an argument with content has.
+func refuseContent(errs *fieldErrors, field string, given task.Argument, kind task.ArgumentKind) {
+	for _, wrong := range []struct {
+		is   bool
+		what string
+	}{
+		{given.Size != "", "size"}, {given.Data != nil, "data"}, {!given.Fill.IsZero(), "fill"},
+		{given.Output, "output"}, {given.RestoreEachLaunch, "restore"},
+	} {
+		if wrong.is {
+			errs.addf(field+"."+wrong.what, "only a buffer has it; %s is %s", given.Name, kind.WithArticle())
+		}
+	}
+}
+
+// compileUntyped compiles an image or a sampler, which have no type.
+func (p *Problem) compileUntyped(errs *fieldErrors, field string, a *launch.Argument, scope expression.Scope) {
+	switch {
+	case a.Type != "":
 		errs.addf(field+".type", "%s has no type; the format of an image says what its pixels are", a.Kind.WithArticle())
-		return a
-	case a.Kind == task.ImageArgument && given.Size != "":
-		errs.addf(field+".size", "the sizes of an image are a list")
-		return a
-	case a.Kind == task.ImageArgument:
-		p.compileImage(errs, field, &a, scope)
-		return a
 	case a.Kind == task.SamplerArgument:
 		compileSampler(errs, field, a.Sampler)
-		return a
+	case a.Size != "":
+		errs.addf(field+".size", "the sizes of an image are a list")
+	default:
+		p.compileImage(errs, field, a, scope)
 	}
-	if given.Data != nil {
-		data, err := array.From(given.Data)
+}
+
+// compileElement finds the type of the elements, and takes data that is given as the content. It reports whether there was no error.
+func (p *Problem) compileElement(errs *fieldErrors, field string, a *launch.Argument, scope expression.Scope) bool {
+	if a.Data != nil {
+		data, err := array.From(a.Data)
 		if err != nil {
 			errs.add(field+".data", err)
-			return a
+			return false
 		}
-		a.Content, a.Element = data, launch.Element{Type: data.Type, Struct: data.Struct}
+		a.Content = data
+		a.Element = launch.Element{Type: data.Type, Struct: data.Struct}
 	}
-	if given.Type != "" {
-		element, depends, err := p.argumentType(given.Type, scope)
-		a.Element, a.Typed = element, typed || depends
+	if a.Type != "" {
+		element, depends, err := p.argumentType(a.Type, scope)
+		a.Element = element
+		a.Typed = a.Typed || depends
 		if err == nil && a.Content != nil {
 			err = a.SetContent(a.Content)
 		}
-		if err != nil {
-			errs.add(field+".type", err)
-			return a
-		}
-	} else if a.Content == nil {
-		if t := reflect.TypeOf(given.Value); t != nil {
-			a.Element.Type, _ = array.TypeOf(t)
-		}
-		if a.Element.Type == 0 {
-			errs.addf(field+".type", "the type is missing; give one such as float32, int32, float4")
-			return a
-		}
+		errs.add(field+".type", err)
+		return err == nil
 	}
-	switch a.Kind {
-	case task.BufferArgument:
-		p.compileBuffer(errs, field, &a, scope)
-	case task.ScalarArgument:
-		p.compileScalar(errs, field, &a, p.withIndices(scope))
-	case task.LocalArgument:
-		a.Elements = p.compileSize(errs, field+".local_size", given.LocalSize, p.withIndices(scope))
+	if a.Content != nil {
+		return true
 	}
-	return a
+	if t := reflect.TypeOf(a.Value); t != nil {
+		a.Element.Type, _ = array.TypeOf(t)
+	}
+	if a.Element.Type == 0 {
+		errs.addf(field+".type", "the type is missing; give one such as float32, int32, float4")
+		return false
+	}
+	return true
 }
 
 func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *launch.Argument, scope expression.Scope) {
@@ -192,12 +219,12 @@ func (p *Problem) fixedLen(a *launch.Argument) int {
 
 // lenAt returns the number of elements of a buffer in a configuration, or 0 if it depends on the device or is no buffer.
 func (p *Problem) lenAt(a *launch.Argument, c space.Configuration) int {
+	if !a.Kind.HasContent() || c.Len() != p.parameters.Len() {
+		return 0
+	}
 	env := maps.Clone(p.constants)
 	c.Assign(env)
-	n, err := 0, error(nil)
-	if a.Kind.HasContent() && c.Len() == p.parameters.Len() {
-		n, err = a.ElementsIn(env)
-	}
+	n, err := a.ElementsIn(env)
 	if err != nil {
 		return 0
 	}

@@ -230,7 +230,8 @@ func decodeValue(raw []byte, to any) (err error) {
 			return &(*to)[len(*to)-1].Value
 		})
 	case *[]tune.CardTimes:
-		if *to = nil; raw[0] != '[' {
+		*to = nil
+		if raw[0] != '[' {
 			return fmt.Errorf("want a list, not %s", kindOf(raw))
 		}
 		for element := range elements(raw) {

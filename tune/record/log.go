@@ -155,7 +155,8 @@ func (l *Log) Close() error {
 		err = l.unlock()
 		l.unlock = nil
 	}
-	if closing := l.file.Close(); err == nil {
+	closing := l.file.Close()
+	if err == nil {
 		err = closing
 	}
 	if err != nil {

@@ -161,28 +161,40 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 			}
 		}
 	}
+	c.forgetOvertaken(measured, withdrawn)
+	if late != nil {
+		late.complete(&c.header, c.results, seen)
+	}
+	c.withdraw(withdrawn)
+	return nil
+}
+
+// forgetOvertaken forgets the final measurements if a result that came after them overtakes their winner. Before them came the first
+// measured results. Results withdrawn, by place, do not count.
+func (c *logContent) forgetOvertaken(measured int, withdrawn map[int]bool) {
 	winner := tune.Best(c.header.Objective, c.results[:measured])
 	for i := measured; i < len(c.results); i++ {
 		if !withdrawn[i] && c.results[i].Overtakes(c.header.Objective, winner) {
 			tune.ForgetFinals(c.results)
-			break
+			return
 		}
 	}
-	if late != nil {
-		late.complete(&c.header, c.results, seen)
+}
+
+// withdraw takes the results at some places out, and notes their configurations.
+func (c *logContent) withdraw(places map[int]bool) {
+	if len(places) == 0 {
+		return
 	}
-	if len(withdrawn) > 0 {
-		rest := c.results[:0]
-		for i, r := range c.results {
-			if withdrawn[i] {
-				c.withdrawn = append(c.withdrawn, r.Configuration)
-			} else {
-				rest = append(rest, r)
-			}
+	rest := c.results[:0]
+	for i, r := range c.results {
+		if places[i] {
+			c.withdrawn = append(c.withdrawn, r.Configuration)
+		} else {
+			rest = append(rest, r)
 		}
-		c.results = rest
 	}
-	return nil
+	c.results = rest
 }
 
 // completeLines splits off the lines that end.

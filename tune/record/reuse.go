@@ -99,7 +99,8 @@ func (l *Log) reuse(older []part, has func(tune.Result) bool) (begin []byte, err
 			if !ok {
 				continue
 			}
-			if r.Configuration = l.layout.configuration(d); !has(r) {
+			r.Configuration = l.layout.configuration(d)
+			if !has(r) {
 				continue
 			}
 			p := entry{kind: kindResult, configuration: configured{l.layout, d}, result: r}

@@ -73,7 +73,8 @@ func (l *layout) appendT4(b []byte, d indices, r *tune.Result, o judge.Objective
 	objective := objectiveName(o)
 	measurement := func(name string, value float64, unit string) {
 		b = appendText(append(separate(b), `{"name":`...), name)
-		if b = append(b, `,"value":`...); correct {
+		b = append(b, `,"value":`...)
+		if correct {
 			b = appendFloat(b, value)
 		} else { // whatever a reader looks for is the name of the error
 			b = appendText(b, errorName(r.Status))
@@ -243,7 +244,8 @@ func gatherT4Header(results []t4Result) (Header, error) {
 	h.Parameters = g.parameters
 	if len(results) > 0 {
 		for i, name := range results[0].Objectives {
-			if o := objectiveOf(name); i == 0 {
+			o := objectiveOf(name)
+			if i == 0 {
 				h.Objective = o
 			} else {
 				h.Objective.More = append(h.Objective.More, o)

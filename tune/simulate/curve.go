@@ -43,16 +43,16 @@ func Run(ctx context.Context, p Plan) ([]Curve, error) {
 		return limit{min(p.MaxEvaluations, len(r.quality)), math.Inf(1)}
 	}
 	pairs := make([]samples, len(p.Strategies)*len(p.Recordings))
-	err := p.run(ctx, within, func(pair, part int) collector {
-		_, recording := p.pair(pair)
-		m, curve := newMoments(p.MaxEvaluations), make([]float64, p.MaxEvaluations)
+	err := p.run(ctx, within, func(part part) collector {
+		m := newMoments(p.MaxEvaluations)
+		curve := make([]float64, p.MaxEvaluations)
 		return collector{
 			add: func(t Trace, trusts []search.Trust) {
-				t.quality(recording, curve)
+				t.quality(part.recording, curve)
 				m.add(curve)
 				m.trust(trusts)
 			},
-			done: func() { pairs[pair].put(part, p.parts(), m) },
+			done: func() { pairs[part.pair].put(part.number, p.parts(), m) },
 		}
 	})
 	if err != nil {

@@ -26,8 +26,14 @@ type collector struct {
 	done func()
 }
 
-// collectors make the collector of a part of the repeats of a pair.
-type collectors func(pair, part int) collector
+// A part is a part of the repeats of a pair: those from first to before end.
+type part struct {
+	pair       int // see [Plan.pair]
+	number     int // among the parts of the pair, from 0
+	first, end int
+	strategy   Strategy
+	recording  *Recording
+}
 
 // mostParts is the largest number of parts that the repeats of a pair are split into.
 const mostParts = 64
@@ -35,14 +41,23 @@ const mostParts = 64
 // parts returns the number of parts that the repeats of each pair are split into.
 func (p *Plan) parts() int { return min(p.Repeats, mostParts) }
 
+// part returns a part by its number among those of all pairs.
+func (p *Plan) part(n int) part {
+	one := part{pair: n / p.parts(), number: n % p.parts()}
+	one.first = p.Repeats * one.number / p.parts()
+	one.end = p.Repeats * (one.number + 1) / p.parts()
+	one.strategy, one.recording = p.pair(one.pair)
+	return one
+}
+
 // pair returns the strategy and the recording of pair i, ordered by strategy.
 func (p *Plan) pair(i int) (Strategy, *Recording) {
 	return p.Strategies[i/len(p.Recordings)], p.Recordings[i%len(p.Recordings)]
 }
 
 // run lets each strategy search each recording, as often as the plan says and within the limit on the recording, on all cores. Each part
-// of the repeats of a pair has a collector. Parts begin in order, so that only a few pairs of a large plan are in memory at a time.
-func (p *Plan) run(ctx context.Context, on func(*Recording) limit, collect collectors) error {
+// of the repeats of a pair has a collector, which collect makes. Parts begin in order, so that only a few pairs of a large plan are in memory at a time.
+func (p *Plan) run(ctx context.Context, limitOn func(*Recording) limit, collect func(part) collector) error {
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -57,7 +72,9 @@ func (p *Plan) run(ctx context.Context, on func(*Recording) limit, collect colle
 			if n >= len(errs) || failed.Load() {
 				return
 			}
-			if errs[n] = p.runPart(ctx, &s, on, n/p.parts(), n%p.parts(), collect); errs[n] != nil {
+			part := p.part(n)
+			errs[n] = p.runPart(ctx, &s, part, limitOn(part.recording), collect(part))
+			if errs[n] != nil {
 				failed.Store(true)
 				return
 			}
@@ -83,12 +100,11 @@ func (p *Plan) run(ctx context.Context, on func(*Recording) limit, collect colle
 	return nil
 }
 
-// runPart does the searches of a part of the repeats of a pair.
-func (p *Plan) runPart(ctx context.Context, s *searcher, on func(*Recording) limit, pair, part int, collect collectors) error {
-	strategy, recording := p.pair(pair)
-	seeds, within := newSeeds(p.Seed, strategy.Name, recording), on(recording)
-	c := collect(pair, part)
-	for i := p.Repeats * part / p.parts(); i < p.Repeats*(part+1)/p.parts(); i++ {
+// runPart does the searches of a part.
+func (p *Plan) runPart(ctx context.Context, s *searcher, part part, within limit, c collector) error {
+	strategy, recording := part.strategy, part.recording
+	seeds := newSeeds(p.Seed, strategy.Name, recording)
+	for i := part.first; i < part.end; i++ {
 		trusts, err := s.search(ctx, strategy, recording, within, max(1, p.Batch), seeds.repeat(i))
 		if err != nil {
 			return fmt.Errorf("%s on %s: %w", strategy.Name, recording.Name, err)

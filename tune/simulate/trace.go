@@ -76,10 +76,13 @@ func RunScores(ctx context.Context, p Plan, scorings []*Scoring) ([]Score, error
 	for i := range traces {
 		traces[i] = make([]Trace, p.Repeats)
 	}
-	err := p.run(ctx, within, func(pair, part int) collector {
-		next := p.Repeats * part / p.parts()
+	err := p.run(ctx, within, func(part part) collector {
+		next := part.first
 		return collector{
-			add:  func(t Trace, _ []search.Trust) { traces[pair][next], next = slices.Clone(t), next+1 },
+			add: func(t Trace, _ []search.Trust) {
+				traces[part.pair][next] = slices.Clone(t)
+				next++
+			},
 			done: func() {},
 		}
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A task is a configuration on its way through the pool.
+// An assignment is a configuration on its way through the pool.
 type assignment struct {
 	configuration space.Configuration
 	values        values

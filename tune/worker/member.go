@@ -203,7 +203,8 @@ func (p *Pool) release(m *member, now time.Time) {
 		if r.maker != m {
 			continue
 		}
-		if r.maker = nil; len(r.waiting) > 0 {
+		r.maker = nil
+		if len(r.waiting) > 0 {
 			next := r.waiting[0]
 			r.waiting = r.waiting[1:]
 			p.resume(next, now)

@@ -206,7 +206,8 @@ func (s *survey) work(ctx context.Context) error {
 			s.options.Begin(a.Measured.Part, s.all-len(s.left)+1, s.all)
 			allow(s.options.Timeout)
 		case !a.Measured.End:
-			if s.known = a.Measured.Peaks; s.options.interim != nil {
+			s.known = a.Measured.Peaks
+			if s.options.interim != nil {
 				s.options.interim()
 			}
 		default:

@@ -88,7 +88,8 @@ func newModelSearch(s setting, kernel gaussian.Kernel, initial int, a acquisitio
 func (m *modelSearch) next() (int, bool) {
 	for m.judgeTrial(); len(m.initial) > 0; {
 		i := m.initial[0]
-		if m.initial = m.initial[1:]; m.memory.claim(i) {
+		m.initial = m.initial[1:]
+		if m.memory.claim(i) {
 			return i, true
 		}
 	}

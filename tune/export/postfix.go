@@ -13,7 +13,7 @@ import (
 // A code is an operation of an exported rule, in postfix order: its arguments come before it. The files evaluate.h and
 // evaluate.py compute it. Its operand is
 //
-//   - of int, float and text, the constant,
+//   - of int, float, bool and text, the constant,
 //   - of name, the number of a name,
 //   - of all others, the number of arguments.
 type code struct {
@@ -52,7 +52,8 @@ func compile(e *expression.Expression, names lookup) ([]code, expression.Kind, e
 	case n.Size() > maxSize:
 		c.err = fmt.Errorf("it is longer than %d bytes", maxSize)
 	default:
-		if c.add(n); c.most > maxStack {
+		c.add(n)
+		if c.most > maxStack {
 			c.refuse(e.String(), fmt.Sprintf("it needs more than %d values at once", maxStack))
 		}
 	}
@@ -165,7 +166,8 @@ func (c *compiler) addIn(n *expression.Node) {
 	for i, item := range n.Args[1:] {
 		c.add(n.Args[0])
 		c.add(item)
-		if c.operate(equal, 2); i > 0 {
+		c.operate(equal, 2)
+		if i > 0 {
 			c.operate("or", 2)
 		}
 	}
@@ -224,7 +226,8 @@ func (c *compiler) addCall(n *expression.Node) {
 	for _, a := range n.Args {
 		kind := "int"
 		if a.Kind == expression.Float {
-			kind, floats = "float", floats+1
+			kind = "float"
+			floats++
 		}
 		kinds = append(kinds, kind)
 	}
@@ -237,7 +240,8 @@ func (c *compiler) addCall(n *expression.Node) {
 		c.refuse(n.String(), roundedPower)
 		return
 	case floats > 0 || name == "sqrt" || name == "log2":
-		add, name = c.addFloat, "float_"+strings.TrimPrefix(name, "checked_") // floats do not overflow
+		add = c.addFloat
+		name = "float_" + strings.TrimPrefix(name, "checked_") // floats do not overflow
 	}
 	for _, a := range n.Args {
 		add(a)
