@@ -204,8 +204,8 @@ type said struct {
 	ended   error           // why it was over early; nil: by an answer
 }
 
-// runChild has work done in a process of its own, with further environment variables. What the child does not check is noted in a check. The
-// error says that there was no child, or is that of the context.
+// runChild has work done in a process of its own, with further environment variables. It notes in a check what the child does not
+// check. The error says that there was no child, or is that of the context.
 func runChild(ctx context.Context, t work, environment []string, limit time.Duration, into *Check) (all said, err error) {
 	host := process.NewHost[work, answer]("check", childVariable, nil)
 	defer host.Close()

@@ -78,19 +78,46 @@ const (
 func (k kinds) has(of Kind) bool { return k>>of&1 != 0 }
 
 var operators = [Codes]operator{
-	Add: {text: "+", level: addLevel, takes: numberKinds | stringKind, ints: ofInts(sum), floats: ofFloats(sum), extent: sumExtent},
+	Add: {
+		text: "+", level: addLevel, takes: numberKinds | stringKind,
+		ints: ofInts(sum), floats: ofFloats(sum), extent: sumExtent,
+	},
 	Subtract: {
 		text: "-", level: addLevel, takes: numberKinds,
 		ints: ofInts(difference), floats: ofFloats(difference), extent: differenceExtent,
 	},
-	Multiply:  {text: "*", level: multiplyLevel, takes: numberKinds, ints: ofInts(times), floats: ofFloats(times), extent: productExtent},
-	Divide:    {text: "/", level: multiplyLevel, takes: floatKind, floats: ofFloats(over), extent: quotientExtent(itself)},
-	Quotient:  {text: "div", level: atomLevel, takes: intKind, checks: quotient, extent: quotientExtent(math.Trunc)},
-	Remainder: {text: "%", level: multiplyLevel, takes: intKind, checks: remainder, extent: remainderExtent},
-	FloorDiv:  {text: "floor_div", level: atomLevel, takes: intKind, checks: floorDivInts, extent: quotientExtent(math.Floor)},
-	FloorMod:  {text: "floor_mod", level: atomLevel, takes: intKind, checks: floorModInts, extent: remainderExtent},
-	Power:     {text: "**", level: signLevel, takes: floatKind, floats: ofFloats(math.Pow)},
-	Negate:    {level: signLevel, takes: numberKinds, ints: ofInt(negative), floats: ofFloat(negative), extent: negativeExtent},
+	Multiply: {
+		text: "*", level: multiplyLevel, takes: numberKinds,
+		ints: ofInts(times), floats: ofFloats(times), extent: productExtent,
+	},
+	Divide: {
+		text: "/", level: multiplyLevel, takes: floatKind,
+		floats: ofFloats(over), extent: quotientExtent(itself),
+	},
+	Quotient: {
+		text: "div", level: atomLevel, takes: intKind,
+		checks: quotient, extent: quotientExtent(math.Trunc),
+	},
+	Remainder: {
+		text: "%", level: multiplyLevel, takes: intKind,
+		checks: remainder, extent: remainderExtent,
+	},
+	FloorDiv: {
+		text: "floor_div", level: atomLevel, takes: intKind,
+		checks: floorDivInts, extent: quotientExtent(math.Floor),
+	},
+	FloorMod: {
+		text: "floor_mod", level: atomLevel, takes: intKind,
+		checks: floorModInts, extent: remainderExtent,
+	},
+	Power: {
+		text: "**", level: signLevel, takes: floatKind,
+		floats: ofFloats(math.Pow),
+	},
+	Negate: {
+		level: signLevel, takes: numberKinds,
+		ints: ofInt(negative), floats: ofFloat(negative), extent: negativeExtent,
+	},
 	Minimum: {
 		text: "min", level: atomLevel, takes: intKind | floatKind,
 		ints: ofInts(least), floats: ofFloats(math.Min), extent: leastExtent,
@@ -103,14 +130,38 @@ var operators = [Codes]operator{
 		text: "abs", level: atomLevel, takes: numberKinds,
 		ints: ofInt(absolute), floats: ofFloat(math.Abs), extent: absoluteExtent,
 	},
-	Ceil:    {text: "ceil", level: atomLevel, takes: floatKind, floats: ofFloat(math.Ceil), extent: growing(math.Ceil)},
-	Floor:   {text: "floor", level: atomLevel, takes: floatKind, floats: ofFloat(math.Floor), extent: growing(math.Floor)},
-	Round:   {text: "round", level: atomLevel, takes: floatKind, floats: ofFloat(math.Round), extent: growing(math.Round)},
-	ToFloat: {text: "float", level: atomLevel, takes: numberKinds, gives: floatKind, ints: intToFloat, extent: growing(itself)},
-	ToInt:   {text: "int", level: atomLevel, takes: numberKinds, gives: intKind, floats: floatToInt, extent: growing(math.Trunc)},
-	Not:     {level: signLevel, takes: boolKind, ints: not, extent: func(a, _ Bounds) (lo, hi float64) { return 1 - a[1], 1 - a[0] }},
-	And:     {text: "and", level: andLevel, takes: boolKind, extent: leastExtent},
-	Or:      {text: "or", level: orLevel, takes: boolKind, extent: mostExtent},
+	Ceil: {
+		text: "ceil", level: atomLevel, takes: floatKind,
+		floats: ofFloat(math.Ceil), extent: growing(math.Ceil),
+	},
+	Floor: {
+		text: "floor", level: atomLevel, takes: floatKind,
+		floats: ofFloat(math.Floor), extent: growing(math.Floor),
+	},
+	Round: {
+		text: "round", level: atomLevel, takes: floatKind,
+		floats: ofFloat(math.Round), extent: growing(math.Round),
+	},
+	ToFloat: {
+		text: "float", level: atomLevel, takes: numberKinds, gives: floatKind,
+		ints: intToFloat, extent: growing(itself),
+	},
+	ToInt: {
+		text: "int", level: atomLevel, takes: numberKinds, gives: intKind,
+		floats: floatToInt, extent: growing(math.Trunc),
+	},
+	Not: {
+		level: signLevel, takes: boolKind,
+		ints: not, extent: func(a, _ Bounds) (lo, hi float64) { return 1 - a[1], 1 - a[0] },
+	},
+	And: {
+		text: "and", level: andLevel, takes: boolKind,
+		extent: leastExtent,
+	},
+	Or: {
+		text: "or", level: orLevel, takes: boolKind,
+		extent: mostExtent,
+	},
 	Equal: {
 		text: "==", level: compareLevel, takes: numberKinds | boolKind | stringKind, gives: boolKind,
 		ints: intsAre(equal), floats: floatsAre(equal), extent: equalExtent,
@@ -123,8 +174,12 @@ var operators = [Codes]operator{
 		text: "<=", level: compareLevel, takes: numberKinds | stringKind, gives: boolKind,
 		ints: intsAre(lessEqual), floats: floatsAre(lessEqual), extent: lessEqualExtent,
 	},
-	In:       {level: compareLevel, takes: intKind | stringKind, gives: boolKind},
-	Contains: {text: "contains", level: compareLevel, takes: stringKind, gives: boolKind},
+	In: {
+		level: compareLevel, takes: intKind | stringKind, gives: boolKind,
+	},
+	Contains: {
+		text: "contains", level: compareLevel, takes: stringKind, gives: boolKind,
+	},
 	Length: {
 		text: "len", level: atomLevel, takes: stringKind, gives: intKind,
 		extent: func(_, _ Bounds) (lo, hi float64) { return 0, math.MaxInt64 },

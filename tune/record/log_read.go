@@ -157,7 +157,10 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 			measured = len(c.results)
 			if p.session == c.session {
 				r := &c.results[at]
-				r.Final, r.FinalDevice, r.FinalReadings, r.AtFinal = p.result.Times, p.result.FinalDevice, p.result.Readings, p.result.AtFinal
+				r.Final = p.result.Times
+				r.FinalDevice = p.result.FinalDevice
+				r.FinalReadings = p.result.Readings
+				r.AtFinal = p.result.AtFinal
 			}
 		}
 	}

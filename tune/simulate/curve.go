@@ -78,14 +78,15 @@ type samples struct {
 	all   *moments   // merged
 }
 
-func (s *samples) put(part, parts int, m *moments) {
+func (s *samples) put(number, parts int, m *moments) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.done == nil {
 		s.done = make([]*moments, parts)
 	}
-	s.done[part] = m
-	if s.count++; s.count < parts {
+	s.done[number] = m
+	s.count++
+	if s.count < parts {
 		return
 	}
 	s.all = s.done[0]

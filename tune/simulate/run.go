@@ -26,7 +26,7 @@ type collector struct {
 	done func()
 }
 
-// A part is a part of the repeats of a pair: those from first to before end.
+// A part has some of the repeats of a pair: those from first to before end.
 type part struct {
 	pair       int // see [Plan.pair]
 	number     int // among the parts of the pair, from 0
@@ -56,7 +56,8 @@ func (p *Plan) pair(i int) (Strategy, *Recording) {
 }
 
 // run lets each strategy search each recording, as often as the plan says and within the limit on the recording, on all cores. Each part
-// of the repeats of a pair has a collector, which collect makes. Parts begin in order, so that only a few pairs of a large plan are in memory at a time.
+// of the repeats of a pair has a collector, which collect makes. Parts begin in order, so that only a few pairs of a large plan are in
+// memory at a time.
 func (p *Plan) run(ctx context.Context, limitOn func(*Recording) limit, collect func(part) collector) error {
 	if err := p.check(); err != nil {
 		return err
