@@ -184,7 +184,8 @@ func (r *run) ranked(cards []Card) []int {
 			times[j] /= ratio
 		}
 		stats := judge.StatsOf(times)
-		if judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, stats, stats.Mean, result.Parts, result.Readings); err == nil {
+		judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, stats, stats.Mean, result.Parts, result.Readings)
+		if err == nil {
 			result.Objective = judgement.Objective
 			if r.problem.Objective().Several() {
 				result.Times, result.Metrics = times, judgement.Metrics
@@ -219,7 +220,9 @@ func (r *run) bestOfOthers(places []int, cards []Card) []int {
 const maxFinalDevices = 3
 
 // RemeasureOnOne is Remeasure on one of the cards, which it names. If a card goes or fails, another one begins anew.
-func RemeasureOnOne(ctx context.Context, e Cards, configurations []space.Configuration, rounds int) (times [][]float64, card string, err error) {
+func RemeasureOnOne(
+	ctx context.Context, e Cards, configurations []space.Configuration, rounds int,
+) (times [][]float64, card string, err error) {
 	var failed []string
 	for len(failed) < maxFinalDevices {
 		ready, err := e.Cards(ctx)

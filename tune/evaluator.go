@@ -24,7 +24,9 @@ type Evaluator interface {
 
 // EvaluateEach is the Evaluate of an evaluator that takes one configuration after the other. One returns a result, which is sent
 // unless its status is empty, and an error, which ends the evaluation.
-func EvaluateEach(ctx context.Context, in <-chan space.Configuration, out chan<- Result, one func(space.Configuration) (Result, error)) error {
+func EvaluateEach(
+	ctx context.Context, in <-chan space.Configuration, out chan<- Result, one func(space.Configuration) (Result, error),
+) error {
 	for {
 		select {
 		case <-ctx.Done():

@@ -132,7 +132,8 @@ func MissingReadings(results []Result, d hardware.Device) []string {
 	}
 	slices.Sort(quantities)
 	for _, q := range quantities {
-		texts = append(texts, fmt.Sprintf("%s is missing in %d of %d results, in the first of them because %s", q, missing[q], len(results), first[q]))
+		texts = append(texts, fmt.Sprintf("%s is missing in %d of %d results, in the first of them because %s",
+			q, missing[q], len(results), first[q]))
 	}
 	return texts
 }

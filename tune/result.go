@@ -208,5 +208,6 @@ func withLimit(metrics []judge.MetricValue, place int, ms float64, launches []fl
 	if _, has := judge.Named(metrics, judge.MetricOfLimit); has || len(launches) == 0 {
 		return metrics
 	}
-	return slices.Insert(slices.Clip(metrics), min(place, len(metrics)), judge.MetricValue{Name: judge.MetricOfLimit, Value: judge.Limit{Time: ms}.Share(time)})
+	limit := judge.MetricValue{Name: judge.MetricOfLimit, Value: judge.Limit{Time: ms}.Share(time)}
+	return slices.Insert(slices.Clip(metrics), min(place, len(metrics)), limit)
 }

@@ -96,7 +96,8 @@ func needCommand(c *cli.Context) error {
 		names = append(names, sub.Name)
 	}
 	name := c.Args().First()
-	return wrong("there is no command %q%s (commands: %s; see %s --help)", name, nearest.Hint(name, names), strings.Join(names, ", "), c.Command.HelpName)
+	return wrong("there is no command %q%s (commands: %s; see %s --help)",
+		name, nearest.Hint(name, names), strings.Join(names, ", "), c.Command.HelpName)
 }
 
 // versionText returns the version, with the compiler and the platform that the program was built for.

@@ -137,7 +137,10 @@ func checkOptions(c *cli.Context, s *spec.Spec) (o check.Options, err error) {
 	}, s.Path, c.String("record")); err != nil {
 		return o, err
 	}
-	o = check.Options{File: checkedFile(s), Set: s.CheckConstants, Launches: c.Int("launches"), Jobs: c.Int("jobs"), Limit: c.Duration("kernel-timeout"), TimeLimit: c.Duration("time-limit")}
+	o = check.Options{
+		File: checkedFile(s), Set: s.CheckConstants, Launches: c.Int("launches"), Jobs: c.Int("jobs"),
+		Limit: c.Duration("kernel-timeout"), TimeLimit: c.Duration("time-limit"),
+	}
 	if !c.Bool("no-simulator") {
 		if o.Simulator, err = check.Oclgrind(); err != nil {
 			return o, err
@@ -174,7 +177,9 @@ func checkedFile(s *spec.Spec) string {
 }
 
 // checkedConfigurations chooses the configurations to check. Pairs is the number of pairs of values that they cover.
-func checkedConfigurations(c *cli.Context, s *spec.Spec, o check.Options, on hardware.Device) (all []space.Configuration, pairs int, err error) {
+func checkedConfigurations(
+	c *cli.Context, s *spec.Spec, o check.Options, on hardware.Device,
+) (all []space.Configuration, pairs int, err error) {
 	whole, err := s.Space(c.Context, on)
 	if none := (*space.EmptyError)(nil); errors.As(err, &none) && o.Device == "" {
 		return nil, 0, fmt.Errorf("%w, on the simulator; check on a device that the restrictions ask for: --device gpu --no-simulator", err)
@@ -269,16 +274,19 @@ func (j *job) checkFinalists(outcome *tune.Outcome) error {
 		}
 		configurations = append(configurations, outcome.Results[place].Configuration)
 	}
-	o := check.Options{File: checkedFile(j.plan.Spec), Set: j.plan.Spec.CheckConstants, Device: j.place.Devices[0].Selector(), Identity: *j.place.Devices[0].Identity, Jobs: runtime.GOMAXPROCS(0)}
+	s, d := j.plan.Spec, j.place.Devices[0]
+	o := check.Options{
+		File: checkedFile(s), Set: s.CheckConstants, Device: d.Selector(), Identity: *d.Identity, Jobs: runtime.GOMAXPROCS(0),
+	}
 	var err error
 	if o.Simulator, err = check.Oclgrind(); err != nil {
 		j.say("--check: on the device alone: %v", err)
 	}
-	r, err := check.Run(j.cli.Context, j.plan.Spec.Problem, configurations, o)
+	r, err := check.Run(j.cli.Context, s.Problem, configurations, o)
 	if err != nil {
 		return err
 	}
-	r.Spec = j.plan.Spec.Path
+	r.Spec = s.Path
 	fmt.Fprintln(j.cli.App.ErrWriter)
 	if err := r.Write(j.cli.App.ErrWriter, "text"); err != nil {
 		return err

@@ -71,8 +71,11 @@ func compareFlags() []cli.Flag {
 			Usage: "the configuration that gains are relative to, `PARAMETER=VALUE,…` for all parameters with several values " +
 				"(default: the median of the correct ones)",
 		},
-		&cli.StringFlag{Name: "objective", Category: categorySearch, Usage: "rank records by `OBJECTIVE` instead of that of their search: time, time_min, time_median or a metric, " +
-			"maximised after the word maximize; a specification takes --set spec.objective=OBJECTIVE"},
+		&cli.StringFlag{
+			Name: "objective", Category: categorySearch,
+			Usage: "rank records by `OBJECTIVE` instead of that of their search: time, time_min, time_median or a metric, " +
+				"maximised after the word maximize; a specification takes --set spec.objective=OBJECTIVE",
+		},
 		&cli.DurationFlag{
 			Name: "time-limit", Category: categorySearch,
 			Usage: "on each device, start no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished",
@@ -195,14 +198,20 @@ func (k *comparing) read() error {
 	return k.checkArguments()
 }
 
+// flagsForRecords are the flags of a comparison of records alone.
+var flagsForRecords = []string{
+	"default", "objective", "output", "o", "quiet", "q", "verbose", "v", "no-peak", "fleet", "credentials", "authority",
+}
+
 // checkArguments refuses arguments that cannot be compared, before a device is opened.
 func (k *comparing) checkArguments() (err error) {
 	if k.spec == nil {
 		if len(k.session.Given) < 2 {
-			return wrong("%s is the only record: name those of other devices, or the specification first, to measure on the devices here", k.session.Given[0].Name)
+			return wrong("%s is the only record: name those of other devices, or the specification first, to measure on the devices here",
+				k.session.Given[0].Name)
 		}
 		for _, name := range k.cli.LocalFlagNames() {
-			if !slices.Contains([]string{"default", "objective", "output", "o", "quiet", "q", "verbose", "v", "no-peak", "fleet", "credentials", "authority"}, name) {
+			if !slices.Contains(flagsForRecords, name) {
 				return wrong("%s: records are compared as they are; name the specification first, to measure on the devices here", dashed(name))
 			}
 		}

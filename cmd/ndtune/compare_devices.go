@@ -48,7 +48,11 @@ func (k *comparing) openDevices() (err error) {
 		}
 	}
 	if len(chosen)*len(k.sizes) == 1 && len(k.session.Given) == 0 {
-		return &device.SelectionError{Selector: selector, Problem: "one device alone has nothing to be compared with: name more, or records of others; ndtune tune is for one", Devices: all}
+		return &device.SelectionError{
+			Selector: selector,
+			Problem:  "one device alone has nothing to be compared with: name more, or records of others; ndtune tune is for one",
+			Devices:  all,
+		}
 	}
 	identities := make([]hardware.Device, len(all))
 	for i, l := range all {
@@ -97,7 +101,8 @@ func (k *comparing) measure() error {
 	case k.atOnce:
 		k.say("%d kinds of devices, at the same time; those that share a machine take turns.", n)
 	case n > 1:
-		k.say("%s, one after the other: two drivers of one chip, or a device and the processor that builds for it, would disturb each other.", figure.Count(n, "device"))
+		k.say("%s, one after the other: two drivers of one chip, or a device and the processor that builds for it, "+
+			"would disturb each other.", figure.Count(n, "device"))
 	}
 	s := &k.session
 	s.Retry = retried(k.cli)

@@ -108,7 +108,11 @@ func convertT1(c *cli.Context, in, out string) error {
 	if err := draft.Write(out); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.ErrWriter, "%s: a T1 file as specification%s\n", out, map[bool]string{true: "; its comments list what is not converted"}[len(draft.Remarks[""]) > 0])
+	remarks := ""
+	if len(draft.Remarks[""]) > 0 {
+		remarks = "; its comments list what is not converted"
+	}
+	fmt.Fprintf(c.App.ErrWriter, "%s: a T1 file as specification%s\n", out, remarks)
 	for name := range draft.Arrays {
 		fmt.Fprintf(c.App.ErrWriter, "%s: the data of an argument\n", filepath.Join(filepath.Dir(out), name))
 	}

@@ -15,15 +15,23 @@ type searchEnd struct {
 
 // ends describe all ends of a search.
 var ends = map[tune.StopReason]searchEnd{
-	tune.Exhausted:   {text: "finished"},
-	tune.Budget:      {"stopped by the number of evaluations", true, " (the same command with --log, this file and a larger --max-evals continues the run)"},
-	tune.TimeIsUp:    {"stopped by the time limit", true, continued},
+	tune.Exhausted: {text: "finished"},
+	tune.Budget: {
+		text: "stopped by the number of evaluations", inSummary: true,
+		next: " (the same command with --log, this file and a larger --max-evals continues the run)",
+	},
+	tune.TimeIsUp:    {text: "stopped by the time limit", inSummary: true, next: continued},
 	tune.Settled:     {text: "stopped: more evaluations brought no improvement", inSummary: true},
 	tune.Interrupted: {text: "interrupted", next: continued},
-	tune.Hopeless:    {text: "stopped: all failed for one reason", next: " (the same command with --log, this file and --retry-failures evaluates them again)"},
+	tune.Hopeless: {
+		text: "stopped: all failed for one reason",
+		next: " (the same command with --log, this file and --retry-failures evaluates them again)",
+	},
 	tune.Environment: {text: "stopped: configurations fail that were correct before"},
-
-	tune.StrategyFailed: {text: "stopped: the strategy failed", next: " (a command with a strategy that works, --log and this file continues the run)"},
+	tune.StrategyFailed: {
+		text: "stopped: the strategy failed",
+		next: " (a command with a strategy that works, --log and this file continues the run)",
+	},
 }
 
 const continued = " (the same command with --log and this file continues the run)"

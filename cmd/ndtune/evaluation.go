@@ -22,8 +22,8 @@ import (
 func evaluationFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{
-			Name: "iterations", Category: categoryEvaluation, DefaultText: fmt.Sprintf("measure.launches of the specification, else %d", task.DefaultLaunches),
-			Usage: "timed launches of each configuration",
+			Name: "iterations", Category: categoryEvaluation, Usage: "timed launches of each configuration",
+			DefaultText: fmt.Sprintf("measure.launches of the specification, else %d", task.DefaultLaunches),
 		},
 		&cli.DurationFlag{
 			Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation,
@@ -36,8 +36,9 @@ func evaluationFlags() []cli.Flag {
 		},
 		&cli.StringSliceFlag{
 			Name: "observe", Category: categoryEvaluation,
-			Usage: "observe `QUANTITIES` of the device while each configuration runs, as metrics: " + strings.Join(hardware.Quantities(), ", ") + " (docs/observers.md); or of the built kernel: " + strings.Join(footprint.Quantities(), ", ") +
-				" (docs/observers.md)",
+			Usage: "observe `QUANTITIES` of the device while each configuration runs, as metrics: " +
+				strings.Join(hardware.Quantities(), ", ") + " (docs/observers.md); or of the built kernel: " +
+				strings.Join(footprint.Quantities(), ", ") + " (docs/observers.md)",
 		},
 		newAllowFlag("let the specification do `WHAT`: settings, change those of the device while it measures: locked clocks, the power limit " +
 			"(docs/observers.md); commands, run those that it names on this machine for searches of the fleet of --listen; both with a comma"),
@@ -91,7 +92,8 @@ func spentText(e session.Evaluator, results []tune.Result, resumed int) string {
 	if pool, ok := e.(*worker.Pool); ok {
 		s := pool.Spent()
 		return fmt.Sprintf("time of %s: starting %s, building %s, verifying %s, measuring %s, waiting for the device %s, idle %s",
-			figure.Count(pool.Started(), "worker"), tenths(s.Starting), tenths(s.Building), tenths(s.Verifying), tenths(s.Measuring), tenths(s.Waiting), tenths(s.Idle))
+			figure.Count(pool.Started(), "worker"), tenths(s.Starting), tenths(s.Building), tenths(s.Verifying),
+			tenths(s.Measuring), tenths(s.Waiting), tenths(s.Idle))
 	}
 	var d tune.Durations
 	for _, r := range results[min(resumed, len(results)):] {

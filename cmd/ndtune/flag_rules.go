@@ -28,7 +28,10 @@ var flagRules = []flagRule{
 	{"quiet", excludes, []string{"verbose"}, ""},
 	{"retry-failures", needs, []string{"log"}, "name the run log that has the failures; without it, a new log is begun"},
 	{"agents", needs, []string{"fleet", "listen"}, "it counts the agents of a fleet"},
-	{"listen", excludes, []string{"fleet"}, "it begins a fleet, and --fleet or NDTUNE_FLEET names another one; leave out one of them, or add --fleet ''"},
+	{
+		"listen", excludes, []string{"fleet"},
+		"it begins a fleet, and --fleet or NDTUNE_FLEET names another one; leave out one of them, or add --fleet ''",
+	},
 	{"check", excludes, []string{"fleet", "listen"}, "it is for a search on this machine; use ndtune check SPEC --record FILE"},
 	{"peak", excludes, []string{"fleet"}, "it measures on this machine, and --fleet lists the devices of others"},
 	{"no-simulator", needs, []string{"device"}, "without the simulator, a device must check"},

@@ -23,7 +23,8 @@ const (
 // deviceFlag chooses the device of a command. More describes further values of the flag.
 func deviceFlag(more string) cli.Flag {
 	return &cli.StringFlag{Name: "device", Aliases: []string{"d"}, Category: categoryEvaluation,
-		Usage: "`DEVICE` to use: index, platform:device, cpu, gpu, or a part of its name" + more + " (default: the first GPU, else the first device)"}
+		Usage: "`DEVICE` to use: index, platform:device, cpu, gpu, or a part of its name" + more +
+			" (default: the first GPU, else the first device)"}
 }
 
 // selectDevice finds the device that the command line names.
@@ -47,8 +48,12 @@ func selectDevices(c *cli.Context) ([]device.Listed, error) {
 // specFlags change the specification.
 func specFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "set", Category: categorySpec, Usage: "give a constant another value, `NAME=VALUE`, or any key of the specification by its path, " +
-			"such as spec.measure.cache=cold or spec.objective=energy; may be repeated; tune and compare take several numbers, n=1024,2048, as sizes"},
+		&cli.StringSliceFlag{
+			Name: "set", Category: categorySpec,
+			Usage: "give a constant another value, `NAME=VALUE`, or any key of the specification by its path, " +
+				"such as spec.measure.cache=cold or spec.objective=energy; may be repeated; " +
+				"tune and compare take several numbers, n=1024,2048, as sizes",
+		},
 		&cli.StringSliceFlag{
 			Name: "parameter", Aliases: []string{"p"}, Category: categorySpec,
 			Usage: "give a parameter only these values, `PARAMETER=VALUE[,VALUE…]`; may be repeated",

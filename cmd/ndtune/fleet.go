@@ -247,11 +247,15 @@ func printFleet(w io.Writer, all []fleet.Announcement) {
 func fleetTable(all []fleet.Announcement) figure.Table {
 	t := figure.Table{
 		Name: "fleet", Title: figure.Count(len(all), "device") + " in the fleet",
-		Head: []string{"machine/device", "name", "driver", "doing", "for", "evaluated"}, Number: []bool{false, false, false, false, true, true}, Rows: [][]string{},
+		Head:   []string{"machine/device", "name", "driver", "doing", "for", "evaluated"},
+		Number: []bool{false, false, false, false, true, true},
+		Rows:   [][]string{},
 	}
 	for _, a := range all {
 		doing, since := a.Doing()
-		t.Rows = append(t.Rows, []string{a.Name(), strings.TrimSpace(a.Device.Name), a.Device.Driver, doing, roundElapsed(since).String(), fmt.Sprint(a.Evaluated)})
+		t.Rows = append(t.Rows, []string{
+			a.Name(), strings.TrimSpace(a.Device.Name), a.Device.Driver, doing, roundElapsed(since).String(), fmt.Sprint(a.Evaluated),
+		})
 		for _, r := range a.Refused {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s refuses a search: %s", a.Name(), excerpt.FirstLine(r.Why)))
 		}

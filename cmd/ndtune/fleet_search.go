@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -49,7 +50,8 @@ func joinFleet(c *cli.Context, agents int, choose func(*searchFleet) error) (*se
 		return nil, nil
 	}
 	if c.IsSet("workers") && (!listen || inProcess(c)) {
-		return nil, wrong("--workers %d is about this machine, and --fleet or NDTUNE_FLEET about others: leave out one of them, or add --fleet ''", c.Int("workers"))
+		return nil, wrong("--workers %d is about this machine, and --fleet or NDTUNE_FLEET about others: leave out one of them, "+
+			"or add --fleet ''", c.Int("workers"))
 	}
 	f := &searchFleet{}
 	if err := f.join(c, agents, choose); err != nil {
@@ -211,9 +213,12 @@ func (f *searchFleet) listed() []device.Listed {
 
 // place returns the place of the targets on the devices of a kind.
 func (k *fleetKind) place(l device.Listed, label string) place {
-	at := place{devices: []device.Listed{l}, label: label, listing: fmt.Sprintf("kind %d: %s", l.Index, joinTexts(", ", func(a fleet.Announcement) string { return a.Name() }, k.devices...))}
+	at := place{devices: []device.Listed{l}, label: label}
+	var names []string
 	for _, a := range k.devices {
+		names = append(names, a.Name())
 		at.machines = append(at.machines, a.Machine)
 	}
+	at.listing = fmt.Sprintf("kind %d: %s", l.Index, strings.Join(names, ", "))
 	return at
 }

@@ -69,13 +69,15 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	if cartesian := s.CartesianSize(); cartesian.Cmp(big.NewInt(int64(s.Len()))) != 0 {
 		combinations = fmt.Sprintf(" of %s combinations", cartesian)
 	}
-	fmt.Fprintf(p.notes, "%s, driver %s, %s; kernel %s, %s%s\n", d.Platform, d.Driver, strings.TrimSpace(d.Version), p.problem.KernelName(), figure.Count(s.Len(), "configuration"), combinations)
+	fmt.Fprintf(p.notes, "%s, driver %s, %s; kernel %s, %s%s\n", d.Platform, d.Driver, strings.TrimSpace(d.Version),
+		p.problem.KernelName(), figure.Count(s.Len(), "configuration"), combinations)
 	if len(shared) > 1 {
 		fmt.Fprintf(p.notes, "%d devices share the search: %s\n", len(shared), joinTexts(", ", device.Listed.Selector, shared...))
 	}
 	if d.Timer == hardware.TimerHost {
 		fmt.Fprintln(p.out, "timer: host")
-		fmt.Fprintln(p.notes, "The driver's profiling timestamps are unusable: times come from the host's clock and include the cost of a launch.")
+		fmt.Fprintln(p.notes, "The driver's profiling timestamps are unusable: "+
+			"times come from the host's clock and include the cost of a launch.")
 	}
 	if p.problem.Timing().Cache == task.CacheCold {
 		fmt.Fprintln(p.out, coldCaches)
@@ -156,8 +158,8 @@ func (p *printer) result(r tune.Result, resumed bool) {
 }
 
 // unchangedNotice is the notice of [tune.Result.Unchanged].
-const unchangedNotice = "The reference leaves the outputs as they were, within the tolerance: a kernel that writes nothing would be called correct. " +
-	"Give the outputs another fill, or a smaller atol or rtol."
+const unchangedNotice = "The reference leaves the outputs as they were, within the tolerance: " +
+	"a kernel that writes nothing would be called correct. Give the outputs another fill, or a smaller atol or rtol."
 
 // line returns the line that shows a result; "" if nothing is shown of it.
 func (p *printer) line(r tune.Result) string {
@@ -267,7 +269,8 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	if !p.quiet {
 		p.printReadings(o)
 		for _, q := range tune.IneffectiveParameters(p.problem, o.Results, o.Device) {
-			fmt.Fprintf(p.notes, "The parameter %s has no effect: %s that differ in it alone have the same binary and the same launch.\n", q.Parameter, figure.Count(q.Pairs, "pair")+" of configurations")
+			fmt.Fprintf(p.notes, "The parameter %s has no effect: %s of configurations that differ in it alone "+
+				"have the same binary and the same launch.\n", q.Parameter, figure.Count(q.Pairs, "pair"))
 		}
 	}
 	if l, err := p.problem.Limit(o.Best.Configuration, o.Device); err == nil && !p.quiet {

@@ -27,7 +27,8 @@ const (
 // newPriorFlag returns the flag of a search. A simulation has it without more: it finds nothing by itself.
 func newPriorFlag(more string) cli.Flag {
 	return &cli.StringSliceFlag{Name: "prior", TakesFile: true, Category: categorySearch,
-		Usage: "learn from `RECORD`, results of the same parameters on another device, for another size or of an older source: how much each parameter matters, and where to begin; may be repeated" + more + " (docs/strategies.md#priors)"}
+		Usage: "learn from `RECORD`, results of the same parameters on another device, for another size or of an older source: " +
+			"how much each parameter matters, and where to begin; may be repeated" + more + " (docs/strategies.md#priors)"}
 }
 
 // newTunePriorFlag returns the flag of a search that can find priors.
@@ -36,7 +37,8 @@ func newTunePriorFlag() cli.Flag {
 	if findsPriors {
 		standard = priorFind
 	}
-	return newPriorFlag("; find: from such records in the user's state folder (wisdom tune: and from the file); none: from nothing; default: " + standard)
+	return newPriorFlag("; find: from such records in the user's state folder (wisdom tune: and from the file); " +
+		"none: from nothing; default: " + standard)
 }
 
 // priorPaths returns the records that the command line names, and whether to look for others.
@@ -146,6 +148,8 @@ func trustText(t search.Trust) string {
 
 // simulatedTrustText is trustText for the mean over repeats.
 func simulatedTrustText(name string, t simulate.Trust) string {
-	return fmt.Sprintf("prior %s: at the end, rank correlation %.2f with the results of the search; said how much each parameter matters in %.0f%% of the searches; its best configurations were a good beginning in %.0f%%",
+	return fmt.Sprintf("prior %s: at the end, rank correlation %.2f with the results of the search; "+
+		"said how much each parameter matters in %.0f%% of the searches; "+
+		"its best configurations were a good beginning in %.0f%%",
 		name, t.Agreement, 100*t.Scales, 100*t.Won)
 }

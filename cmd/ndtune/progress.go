@@ -131,7 +131,8 @@ func (p *progress) course(elapsed time.Duration) string {
 	const bar = 20
 	share := float64(p.done) / float64(max(1, p.total))
 	full := min(bar, int(share*bar))
-	text := fmt.Sprintf("%3.0f%% %s%s  %d of %s", 100*share, strings.Repeat("█", full), strings.Repeat("░", bar-full), p.done, figure.Count(p.total, p.noun))
+	text := fmt.Sprintf("%3.0f%% %s%s  %d of %s", 100*share, strings.Repeat("█", full), strings.Repeat("░", bar-full),
+		p.done, figure.Count(p.total, p.noun))
 	evaluated := p.done - p.resumed
 	if evaluated == 0 || elapsed <= 0 {
 		return text

@@ -26,7 +26,8 @@ const retryName = "retry-failures"
 
 func newRetryFlag() cli.Flag {
 	return retryFlag{&cli.GenericFlag{Name: retryName, Value: &statuses{}, Category: categorySearch,
-		Usage: "evaluate the failures in the log again; --retry-failures=STATUS,… only those with these statuses: " + failureNames() + " (default: all but constraints)"}}
+		Usage: "evaluate the failures in the log again; --retry-failures=STATUS,… only those with these statuses: " +
+			failureNames() + " (default: all but constraints)"}}
 }
 
 // retried returns the statuses whose failures are evaluated again.

@@ -128,7 +128,8 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 	fmt.Fprintln(w, formatMeasured(r.Configuration.String(), r.Time(), r.Metrics))
 	s := r.Stats()
 	fmt.Fprintf(w, "times: minimum %s, median %s, mean %s, maximum %s, standard deviation %s (%s)\n",
-		formatTime(s.Min), formatTime(s.Median), formatTime(s.Mean), formatTime(s.Max), formatTime(s.StandardDeviation), figure.Count(s.Count, "launch"))
+		formatTime(s.Min), formatTime(s.Median), formatTime(s.Mean), formatTime(s.Max), formatTime(s.StandardDeviation),
+		figure.Count(s.Count, "launch"))
 	for _, reading := range r.Readings {
 		if reading.Missing != "" {
 			fmt.Fprintf(w, "%s: %s\n", reading.Quantity, reading)
@@ -149,7 +150,8 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 		}
 	}
 	d := r.Durations
-	fmt.Fprintf(w, "spent: build %s, verify %s, measure %s, all else %s\n", round(d.Build), round(d.Verify), round(d.Measure), round(d.Framework))
+	fmt.Fprintf(w, "spent: build %s, verify %s, measure %s, all else %s\n",
+		round(d.Build), round(d.Verify), round(d.Measure), round(d.Framework))
 	printBuild(w, p, r.Configuration, o.Device)
 }
 

@@ -58,8 +58,11 @@ own, in any language, is a strategy too: --strategy 'command:python3 walk.py' (d
 
 func simulateFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "strategy", Category: categorySearch, Usage: "compare `STRATEGY[,STRATEGY…]`: " + strategyNames() + ", or all, which is all but brute_force and prior_ranking; " +
-			strategyForms + "; may be repeated (default: all; with --prior, those that learn from it)"},
+		&cli.StringSliceFlag{
+			Name: "strategy", Category: categorySearch,
+			Usage: "compare `STRATEGY[,STRATEGY…]`: " + strategyNames() + ", or all, which is all but brute_force and prior_ranking; " +
+				strategyForms + "; may be repeated (default: all; with --prior, those that learn from it)",
+		},
 		&cli.StringFlag{
 			Name: "objective", Category: categorySearch,
 			Usage: "improve `OBJECTIVES`, several with commas, instead of those of the records: time, time_min, time_median or a " +
@@ -89,8 +92,11 @@ func simulateFlags() []cli.Flag {
 			Name: "checkpoints", Category: categoryOutput,
 			Usage: "print the results after `N[,N…]` evaluations (default: 25,50,100,200 below --max-evals, and --max-evals)",
 		},
-		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: "write the curves to `FILE`: .csv (all of them), or " +
-			"as a picture .png, .svg or .pdf (the mean over the records with a band of one standard error); may be repeated"},
+		&cli.StringSliceFlag{
+			Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
+			Usage: "write the curves to `FILE`: .csv (all of them), or as a picture .png, .svg or .pdf " +
+				"(the mean over the records with a band of one standard error); may be repeated",
+		},
 		&cli.BoolFlag{Name: "json", Category: categoryOutput, Usage: "print JSON"},
 	}
 }

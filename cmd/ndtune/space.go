@@ -83,7 +83,8 @@ func showSpace(c *cli.Context) error {
 		fmt.Fprintln(w, configurations.Size())
 		return nil
 	}
-	fmt.Fprintf(w, "configurations: %s of %s combinations, built in %s\n", configurations.Size(), configurations.CartesianSize(), took.Round(10*time.Microsecond))
+	fmt.Fprintf(w, "configurations: %s of %s combinations, built in %s\n",
+		configurations.Size(), configurations.CartesianSize(), took.Round(10*time.Microsecond))
 	if identity != nil {
 		fmt.Fprintf(w, "within the limits of %s: %s\n", identity.Name, withinLimits(searched.Problem, configurations, *identity))
 	}

@@ -45,7 +45,8 @@ prints the command for other machines.
 
 With --serve, browsers show the report of the running search at the printed address. A
 browser on another machine needs the token in that address (docs/report.md).`,
-		Flags: slices.Concat(specFlags(), tuneFlags(), []cli.Flag{finalistsFlag()}, searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
+		Flags: slices.Concat(specFlags(), tuneFlags(), []cli.Flag{finalistsFlag()},
+			searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
 		Action: func(c *cli.Context) error {
 			s, err := loadFrom(c, loadSizes)
 			if err != nil {

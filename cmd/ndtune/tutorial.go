@@ -142,7 +142,8 @@ func (t tutorial) load(c *cli.Context, k *tutorialKernel) (*spec.Spec, error) {
 		if !errors.As(err, &empty) {
 			return s, err
 		}
-		say(c, "No configuration of the kernel %s is for this size on %s: the kernel %s takes its place.", k.name, devices[0].Identity.Name, k.otherwise)
+		say(c, "No configuration of the kernel %s is for this size on %s: the kernel %s takes its place.",
+			k.name, devices[0].Identity.Name, k.otherwise)
 		*k = t.kernels[slices.IndexFunc(t.kernels, func(other tutorialKernel) bool { return other.name == k.otherwise })]
 	}
 }
@@ -302,7 +303,8 @@ func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
 		}
 	}
 	guessed := guessedResult(first, guess)
-	rows := [][]string{slices.Concat(head, []string{"over " + first.name, fmt.Sprintf("over %s %d×%d", first.name, guess["block_size_x"], guess["block_size_y"]), "best configuration"})}
+	overGuess := fmt.Sprintf("over %s %d×%d", first.name, guess["block_size_x"], guess["block_size_y"])
+	rows := [][]string{slices.Concat(head, []string{"over " + first.name, overGuess, "best configuration"})}
 	for _, k := range tuned {
 		best := k.outcome.Best
 		row := []string{k.name, formatTime(k.bestTime())}

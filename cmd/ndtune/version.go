@@ -47,7 +47,10 @@ func printVersion(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	v := versionInfo{Version: shortVersion(), Commit: commit(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Platforms: []versionPlatform{}}
+	v := versionInfo{
+		Version: shortVersion(), Commit: commit(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
+		Platforms: []versionPlatform{},
+	}
 	var err error
 	if v.Platforms, err = versionPlatforms(); err != nil {
 		v.Error = err.Error()

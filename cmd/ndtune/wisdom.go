@@ -69,7 +69,8 @@ architecture; one of the same vendor and type; or the best over all.
 				problemSizeFlag("problem size to choose for"),
 				&cli.StringSliceFlag{Name: "set", Usage: "with --problem-size, a constant that is no part of the problem size, " +
 					"`CONSTANT=NUMBER`; may be repeated"},
-				&cli.StringFlag{Name: "spec", TakesFile: true, Usage: "with --problem-size, say whether the source is that of the specification `FILE`"},
+				&cli.StringFlag{Name: "spec", TakesFile: true, Usage: "with --problem-size, say whether the source is that of " +
+					"the specification `FILE`"},
 				&cli.BoolFlag{Name: "json", Usage: "print JSON"},
 			},
 			Action: showWisdom,

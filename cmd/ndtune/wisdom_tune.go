@@ -38,7 +38,8 @@ the specification verifies, does not (docs/wisdom.md).`,
 			&cli.StringFlag{Name: "problem-size", Category: categoryWisdom, Usage: "problem size, `X[,Y[,Z]]`, of a specification " +
 				"that has no fixed one, such as that of a pipeline"},
 			&cli.BoolFlag{Name: "json", Category: categoryWisdom, Usage: "print the configuration as JSON, an object for each size"},
-		}, flags, searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
+		}, flags,
+			searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
 		Action: tuneWisdom,
 	}
 }
