@@ -26,17 +26,17 @@ type assignment struct {
 	began, until time.Time    // of the second one: its begin, and the time until which its launches may last
 }
 
-// builtTwice reports whether a worker that builds the task repeats the work of another one.
+// builtTwice reports whether a worker that builds the assignment repeats the work of another one.
 func (t *assignment) builtTwice() bool { return t.build > 0 && t.binary == nil && !t.again }
 
-// A queue holds the tasks that wait for one kind of worker.
+// A queue holds the assignments that wait for one kind of worker.
 type queue []*assignment
 
 func (q *queue) add(t *assignment)   { *q = append(*q, t) }
 func (q *queue) first(t *assignment) { *q = slices.Insert(*q, 0, t) }
 
-// next removes and returns the first task for a worker. A task at which a worker has died goes to a
-// fresh worker only: an earlier task may have damaged the process.
+// next removes and returns the first assignment for a worker. An assignment at which a worker has died goes to a
+// fresh worker only: an earlier assignment may have damaged the process.
 func (q *queue) next(fresh bool) *assignment {
 	i := slices.IndexFunc(*q, func(t *assignment) bool { return t.deaths == 0 || fresh })
 	if i < 0 {
@@ -99,8 +99,8 @@ func (p *Pool) assign(now time.Time) error {
 // drivers, takes as long beside others. A driver makes one context after the other.
 const startsAtOnce = 8
 
-// startFor starts workers of one kind for the tasks that wait for one, up to a number. A
-// task that needs a worker which has done nothing yet replaces an idle one.
+// startFor starts workers of one kind for the assignments that wait for one, up to a number. An
+// assignment that needs a worker which has done nothing yet replaces an idle one.
 func (p *Pool) startFor(builds bool, most int, now time.Time) error {
 	coming, needy := p.count(builds, starting), 0
 	for _, t := range *p.queue(builds) {

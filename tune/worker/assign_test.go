@@ -13,7 +13,7 @@ func TestQueue(t *testing.T) {
 	a, b, c, d := &assignment{}, &assignment{deaths: 1}, &assignment{}, &assignment{deaths: 1}
 	q := queue{}
 	if q.next(true) != nil || q.next(false) != nil {
-		t.Error("an empty queue gave a task")
+		t.Error("an empty queue gave an assignment")
 	}
 	q.add(a)
 	q.add(b)

@@ -70,9 +70,9 @@
 // in a row that die before they are ready, end the run. Workers of a GPU are killed at the end and not waited for, because the driver
 // takes a second to clear their contexts away.
 //
-// A GPU's peaks cost no time: while builders compile, the worker that evaluates measures one variant after the other, whenever no task
+// A GPU's peaks cost no time: while builders compile, the worker that evaluates measures one variant after the other, whenever no assignment
 // came for 2 ms. The same process times, so nothing is ever measured beside a timed launch.
 //
 // The expected output is made once, and handed to every worker that needs it. A worker that alone needs it, and made it within a second,
-// keeps it to itself, because a pipe needs 0.4 s for 64 MiB. NDTUNE_WORKER_TRACE=FILE makes workers write each task that they begin.
+// keeps it to itself, because a pipe needs 0.4 s for 64 MiB. NDTUNE_WORKER_TRACE=FILE makes workers write each assignment that they begin.
 package worker

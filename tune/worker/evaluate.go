@@ -123,7 +123,7 @@ func (p *Pool) deadline() time.Time {
 	return first
 }
 
-// cancel forgets all tasks, and stops the members that are not idle.
+// cancel forgets all assignments, and stops the members that are not idle.
 func (p *Pool) cancel() {
 	now := time.Now()
 	for _, m := range p.members {

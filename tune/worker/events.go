@@ -97,7 +97,7 @@ func (p *Pool) built(m *member, b *built, now time.Time) {
 	p.toEvaluate.add(t)
 }
 
-// finished handles the result of a task.
+// finished handles the result of an assignment.
 func (p *Pool) finished(m *member, r *result, now time.Time) {
 	t := m.task
 	m.done++
@@ -119,7 +119,7 @@ func (p *Pool) finished(m *member, r *result, now time.Time) {
 	}
 }
 
-// answer hands a result on, unless its task is repeated first.
+// answer hands a result on, unless its assignment is repeated first.
 func (p *Pool) answer(m *member, t *assignment, r tune.Result, now time.Time) {
 	r.Durations.Build += t.build
 	r.Warnings = cmp.Or(r.Warnings, t.warnings)
@@ -141,7 +141,7 @@ func (p *Pool) answer(m *member, t *assignment, r tune.Result, now time.Time) {
 	p.giveSlow(now)
 }
 
-// give gives the result of a task.
+// give gives the result of an assignment.
 func (p *Pool) give(t *assignment, r tune.Result) {
 	if t.fresh == "" {
 		p.evaluated.Add(1)
@@ -208,7 +208,7 @@ func (p *Pool) expire(now time.Time) error {
 	return nil
 }
 
-// unfinished returns the result of a task whose worker was killed or has died.
+// unfinished returns the result of an assignment whose worker was killed or has died.
 func (p *Pool) unfinished(m *member, status tune.Status, reason string, now time.Time) tune.Result {
 	r := tune.Result{Configuration: m.task.configuration, Status: status, Reason: reason, Timestamp: now}
 	spent := now.Sub(m.stageFrom)
@@ -254,7 +254,7 @@ func (p *Pool) tellFewer() {
 }
 
 const (
-	// A task is to blame when so many workers have died at it.
+	// An assignment is to blame when so many workers have died at it.
 	maxDeaths = 2
 	// maxStartDeaths is how many workers in a row may fail to get ready.
 	maxStartDeaths = 3
@@ -279,7 +279,7 @@ func (p *Pool) died(m *member, end *process.End, now time.Time) error {
 	}
 	t := m.task
 	if m.stage == device.StageReference {
-		if m.done == 0 { // otherwise an earlier task may be to blame
+		if m.done == 0 { // otherwise an earlier assignment may be to blame
 			p.makerDeaths++
 		}
 		if p.makerDeaths >= maxDeaths {
@@ -300,7 +300,7 @@ func (p *Pool) died(m *member, end *process.End, now time.Time) error {
 	return nil
 }
 
-// probeFailed deals with a worker that has died or hangs while it measured peaks. Its task is not to blame, and no other worker
+// probeFailed deals with a worker that has died or hangs while it measured peaks. Its assignment is not to blame, and no other worker
 // of the pool measures peaks.
 func (p *Pool) probeFailed(m *member) {
 	p.hello.Task = peak.Task{}

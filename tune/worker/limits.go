@@ -40,7 +40,7 @@ type launchLimit struct {
 	relative bool // it follows from the best
 }
 
-// launchLimit returns the limit for a task, or for a remeasurement if the task is nil.
+// launchLimit returns the limit for an assignment, or for a remeasurement if the assignment is nil.
 func (p *Pool) launchLimit(t *assignment) launchLimit {
 	if best := p.best.Load(); best != nil {
 		slow := max(slowLeast, slowFactor*time.Duration(best.Time()*float64(time.Millisecond)))

@@ -52,9 +52,9 @@ type member struct {
 	state     state
 	task      *assignment // that it builds or evaluates
 	again     *again      // that it measures
-	done      int         // tasks that it has ended
+	done      int         // assignments that it has ended
 	doubtful  bool        // a kernel may have damaged it
-	probing   bool        // it measures peaks, and begins with its task afterwards
+	probing   bool        // it measures peaks, and begins with its assignment afterwards
 	stage     device.Stage
 	stageFrom time.Time // when it began
 	watch     process.Watch
@@ -191,7 +191,7 @@ func (p *Pool) drop(m *member, now time.Time) {
 	p.members = slices.DeleteFunc(p.members, func(other *member) bool { return other == m })
 }
 
-// release takes back what a member holds beside its task: the device or its turn in the line for it,
+// release takes back what a member holds beside its assignment: the device or its turn in the line for it,
 // and the outputs that it makes, which another member makes now.
 func (p *Pool) release(m *member, now time.Time) {
 	if p.timer == m {

@@ -53,9 +53,9 @@ type Pool struct {
 	carry       carry
 	best        atomic.Pointer[tune.Result] // so far, as the run observes it; nil: unknown
 
-	fresh               string // of new tasks
+	fresh               string // of new assignments
 	toBuild, toEvaluate queue
-	slow                queue         // tasks to repeat
+	slow                queue         // assignments to repeat
 	began               time.Time     // the search
 	repeating           time.Duration // the time of repeats so far
 	results             []tune.Result // not yet handed on

@@ -60,8 +60,8 @@ func (p *probes) step() bool {
 	return true
 }
 
-// betweenTasks is the time within which the parent sends the next task, if there is one.
-const betweenTasks = 2 * time.Millisecond
+// betweenAssignments is the time within which the parent sends the next assignment, if there is one.
+const betweenAssignments = 2 * time.Millisecond
 
 // next returns the next request. Until there is one, it measures peaks.
 func (s *server) next() request {
@@ -69,7 +69,7 @@ func (s *server) next() request {
 		select {
 		case r := <-s.work:
 			return r
-		case <-time.After(betweenTasks):
+		case <-time.After(betweenAssignments):
 		}
 		s.parent.Send(answer{Probing: &probing{true}})
 		p.step()

@@ -7,14 +7,14 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 )
 
-// A task whose launches were so slow that it was given up, or measured only once, is evaluated again before its result counts: other work
-// on the machine can delay a launch. That happens when no build waits to be measured, and takes at most a share of the time of the search.
-// A build, a first launch or a check that hangs is not repeated.
+// An assignment whose launches were so slow that it was given up, or measured only once, is evaluated again before its result
+// counts: other work on the machine can delay a launch. That happens when no build waits to be measured, and takes at most a share of
+// the time of the search. A build, a first launch or a check that hangs is not repeated.
 
 const (
 	// repeatShare is the inverse of that share.
 	repeatShare = 20
-	// maxSlow is the largest number of tasks that wait to be repeated. An interrupted search loses them.
+	// maxSlow is the largest number of assignments that wait to be repeated. An interrupted search loses them.
 	maxSlow = 32
 )
 
@@ -23,7 +23,7 @@ func (m *member) isSlow(r *tune.Result) bool {
 	return r.EarlyStopped || r.Status == tune.Timeout && m.stage == device.StageMeasure
 }
 
-// hasTime reports whether enough time is left to repeat a task: as much as the first evaluation took without the build. One that was
+// hasTime reports whether enough time is left to repeat an assignment: as much as the first evaluation took without the build. One that was
 // given up needs some time, and may end its worker.
 func (p *Pool) hasTime(t *assignment, now time.Time) bool {
 	needed := t.slow.Durations.Total() - t.slow.Durations.Build
@@ -38,7 +38,7 @@ func (p *Pool) repeatTime(now time.Time) time.Duration {
 	return now.Sub(p.began)/repeatShare - p.repeating
 }
 
-// holdSlow keeps a task with a slow result until it is repeated. Those that were given up come first.
+// holdSlow keeps an assignment with a slow result until it is repeated. Those that were given up come first.
 func (p *Pool) holdSlow(t *assignment, r *tune.Result) {
 	t.slow = r
 	if r.Status == tune.Timeout {
@@ -48,7 +48,7 @@ func (p *Pool) holdSlow(t *assignment, r *tune.Result) {
 	}
 }
 
-// toRepeat returns the next task to repeat, or nil.
+// toRepeat returns the next assignment to repeat, or nil.
 func (p *Pool) toRepeat(now time.Time) *assignment {
 	if len(p.slow) == 0 || !p.hasTime(p.slow[0], now) {
 		return nil
@@ -67,7 +67,7 @@ func (p *Pool) repeatLimit(t *assignment, now time.Time) time.Duration {
 	return t.until.Sub(now)
 }
 
-// repeated returns the result that counts of a task that was repeated: the second one, if it is correct.
+// repeated returns the result that counts of an assignment that was repeated: the second one, if it is correct.
 func (p *Pool) repeated(t *assignment, r tune.Result, now time.Time) tune.Result {
 	p.repeating += now.Sub(t.began)
 	if r.Status != tune.Correct {
