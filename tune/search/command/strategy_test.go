@@ -242,7 +242,9 @@ func TestFaultyProgramsAreNamedWithTheirFault(t *testing.T) {
 func TestAProgramThatHangs(t *testing.T) {
 	o := program(t, "says", "hang")
 	o.Timeout = time.Millisecond
-	if _, err := New(t.Context(), testSpace(t), o); err == nil || !strings.HasSuffix(err.Error(), "it did not say that it is ready within 1ms") {
+	soon, end := context.WithTimeout(t.Context(), 20*time.Second) // less than the default: the given time must count
+	defer end()
+	if _, err := New(soon, testSpace(t), o); err == nil || !strings.HasSuffix(err.Error(), "it did not say that it is ready within 1ms") {
 		t.Error(err)
 	}
 	c, err := New(t.Context(), testSpace(t), program(t, "says", `{"ready":1}`, "hang"))
