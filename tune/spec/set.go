@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -21,7 +22,7 @@ var pathStep = regexp.MustCompile(`^(?:\.?([^.\[\]]+)|\[(\d+)\])`)
 // setKeys returns the root of a document in which the keys that options set have their new values. It works on
 // the parsed YAML, before anything is read, so that a value is read and checked like one in the file.
 func (o Options) setKeys(d *document, root *yaml.Node) *yaml.Node {
-	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
+	for _, name := range slices.SortedFunc(maps.Keys(o.Set), comparePaths) {
 		path, ok := strings.CutPrefix(name, keyPrefix)
 		if !ok {
 			continue
@@ -36,6 +37,18 @@ func (o Options) setKeys(d *document, root *yaml.Node) *yaml.Node {
 		root = changed
 	}
 	return root
+}
+
+// anyIndex is an index in a path.
+var anyIndex = regexp.MustCompile(`\[\d+\]`)
+
+// comparePaths orders paths such that a key comes before those within it, and item 2 of a list before item 10: an item can only
+// be added after the last one.
+func comparePaths(a, b string) int {
+	padded := func(path string) string {
+		return anyIndex.ReplaceAllStringFunc(path, func(index string) string { return fmt.Sprintf("%20s", index) })
+	}
+	return cmp.Or(strings.Compare(padded(a), padded(b)), strings.Compare(a, b))
 }
 
 // A keySetter gives a key of a document the value of an option.

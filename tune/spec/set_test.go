@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -27,6 +28,23 @@ func TestSetKeys(t *testing.T) {
 	}
 	if len(d.Metrics) != 2 || d.Metrics[1].Name != "watts" || d.Baseline["block_size_x"] != 64 || d.Arguments[0].Size != "2 * n" {
 		t.Errorf("metrics %v, baseline %v, arguments %v", d.Metrics, d.Baseline, d.Arguments)
+	}
+}
+
+// TestSetKeysOfALongList adds twelve items to a list, each after the last one.
+func TestSetKeysOfALongList(t *testing.T) {
+	set := map[string]string{}
+	for i := range 12 {
+		set[fmt.Sprintf("spec.restrictions[%d]", i)] = fmt.Sprintf("block_size_x >= %d", i)
+	}
+	all := loaded(t, "", Options{Set: set}).Definition.Restrictions
+	for i, r := range all {
+		if want := fmt.Sprintf("block_size_x >= %d", i); r.Expression != want {
+			t.Errorf("restriction %d is %q, want %q", i, r.Expression, want)
+		}
+	}
+	if len(all) != 12 {
+		t.Errorf("%d restrictions, want 12", len(all))
 	}
 }
 
