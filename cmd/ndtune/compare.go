@@ -200,7 +200,7 @@ func (k *comparing) read() error {
 
 // flagsForRecords are the flags of a comparison of records alone.
 var flagsForRecords = []string{
-	"default", "objective", "output", "o", "quiet", "q", "verbose", "v", "no-peak", "fleet", "credentials", "authority",
+	"default", "objective", "output", "o", "quiet", "q", "verbose", "v", "no-peak", "fleet",
 }
 
 // checkArguments refuses arguments that cannot be compared, before a device is opened.
@@ -216,6 +216,9 @@ func (k *comparing) checkArguments() (err error) {
 			}
 		}
 		return nil
+	}
+	if k.cli.IsSet("objective") {
+		return wrong("--objective ranks records alone; give the specification another objective by --set spec.objective=%s", k.cli.String("objective"))
 	}
 	if err := k.loadSizes(); err != nil {
 		return err
