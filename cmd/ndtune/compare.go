@@ -175,7 +175,7 @@ func (k *comparing) read() error {
 			if err := objective(path, r); err != nil {
 				return err
 			}
-			if err := checkOneObjective(r.Header.Objective, "ndtune compare", path); err != nil {
+			if err := checkOneObjective(r.Header.Objective, "ndtune compare", path, "--objective"); err != nil {
 				return err
 			}
 			k.session.Given = append(k.session.Given, compare.Source{Name: path, Record: r})
@@ -190,7 +190,7 @@ func (k *comparing) read() error {
 		if k.spec, err = loadSizes(path, k.options); err != nil {
 			return err
 		}
-		if err := checkOneObjective(k.spec.Problem.Objective(), "ndtune compare", path); err != nil {
+		if err := checkOneObjective(k.spec.Problem.Objective(), "ndtune compare", path, "--set spec.objective=NAME"); err != nil {
 			return err
 		}
 		k.path = path

@@ -197,10 +197,10 @@ func loadFrom[T any](c *cli.Context, load func(string, spec.Options) (T, error))
 	return load(paths[0], options)
 }
 
-// checkOneObjective refuses several objectives where configurations are compared by one number.
-func checkOneObjective(o judge.Objective, by, path string) error {
+// checkOneObjective refuses several objectives where configurations are compared by one number. The flag is that which names one.
+func checkOneObjective(o judge.Objective, by, path, flag string) error {
 	if o.Several() {
-		return wrong("%s compares configurations by one objective, and %s has several: %s; name one with --objective", by, path, o)
+		return wrong("%s compares configurations by one objective, and %s has several: %s; name one with %s", by, path, o, flag)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ browser on another machine needs the token in that address (docs/report.md).`,
 				return err
 			}
 			if len(s.Sizes) > 0 {
-				if err := checkOneObjective(s.Problem.Objective(), "a search at several sizes", s.Path); err != nil {
+				if err := checkOneObjective(s.Problem.Objective(), "a search at several sizes", s.Path, "--set spec.objective=NAME"); err != nil {
 					return err
 				}
 				return tuneSizes(c, s)
