@@ -3,6 +3,7 @@
 GO         ?= go
 DEMO_SIZE  ?= 512
 TESTFLAGS  ?=
+PYTESTFLAGS ?=
 BENCH      ?= .
 KILLS      ?= 1000
 LANES      ?= 1
@@ -34,7 +35,7 @@ export GOFLAGS += -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo tutorials test test-kernels test-race test-long torture bench bench-engine lint cross cross-one pictures clean check-go modules modules-for-tests compiler-for-tests opencl opencl-for-tests browser-for-tests
+.PHONY: help build demo tutorials test test-kernels test-python test-race test-long torture bench bench-engine lint cross cross-one pictures clean check-go modules modules-for-tests compiler-for-tests opencl opencl-for-tests browser-for-tests
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +74,11 @@ test: lint compiler-for-tests opencl-for-tests browser-for-tests ## check and te
 
 test-kernels: compiler-for-tests opencl-for-tests ## test the bundled kernels on PoCL and in Oclgrind
 	NDTUNE_KERNELS=1 NDTUNE_TEST_OPENCL=system $(TEST_ENVIRONMENT) $(GO) test -vet=off -timeout 30m $(TESTFLAGS) ./kernels ./diffusion ./matmul
+
+test-python: opencl-for-tests ## check and test the package for Python on PoCL (PYTESTFLAGS='-k cache')
+	@scripts/install-python.sh
+	cd python && .venv/bin/ruff check . && .venv/bin/mypy ndtune
+	cd python && NDTUNE=$(CURDIR)/bin/ndtune .venv/bin/pytest $(PYTESTFLAGS)
 
 # The packages whose own code starts goroutines. -short leaves out tests that run none. By default, each process under the race
 # detector sleeps for a second before it ends, and these tests start thousands.
