@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -193,6 +194,15 @@ func loadFrom[T any](c *cli.Context, load func(string, spec.Options) (T, error))
 	options, err := specOptions(c)
 	if err != nil {
 		return read, err
+	}
+	if paths[0] == standardInput && slices.Contains(readsInput, c.Command.Name) {
+		paths[0] = "standard input"
+		switch options.Text, err = documentsOf(c).next(c.Context); {
+		case err == io.EOF:
+			return read, wrong("standard input holds no specification")
+		case err != nil:
+			return read, err
+		}
 	}
 	return load(paths[0], options)
 }

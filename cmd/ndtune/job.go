@@ -120,13 +120,14 @@ func (j *job) checkFiles() error {
 }
 
 // prepareWorker starts the first worker of a search on this machine before its device is chosen, so that it loads the drivers meanwhile.
-// The caller closes the reserve that holds it.
-func (j *job) prepareWorker() {
-	if c := j.cli; inProcess(c) || c.IsSet("fleet") || c.IsSet("listen") {
-		return
+// The caller closes the reserve that holds it; nil: the search has no workers here.
+func prepareWorker(c *cli.Context) *worker.Reserve {
+	if inProcess(c) || c.IsSet("fleet") || c.IsSet("listen") {
+		return nil
 	}
-	j.evaluation.Reserve = worker.NewReserve(verboseOutput(j.cli))
-	_ = j.evaluation.Reserve.Prepare() // the pool starts another one, and tells why it cannot
+	r := worker.NewReserve(verboseOutput(c))
+	_ = r.Prepare() // the pool starts another one, and tells why it cannot
+	return r
 }
 
 // searchAndWrite makes the search, and writes its outputs. The outcome is nil if the search did not begin.
@@ -153,7 +154,7 @@ func (j *job) begin() {
 func (j *job) searchAndShow() (*tune.Outcome, error) {
 	c := j.cli
 	if j.place.Devices == nil {
-		j.prepareWorker()
+		j.evaluation.Reserve = prepareWorker(c)
 		defer j.evaluation.Reserve.Close()
 		var err error
 		if j.place.Devices, err = selectDevices(c); err != nil {
@@ -163,6 +164,10 @@ func (j *job) searchAndShow() (*tune.Outcome, error) {
 	j.begin()
 	if err := j.session.Open(c.Context); err != nil {
 		return nil, err
+	}
+	out := streamOf(c)
+	if out != nil {
+		j.session.Log.Follow(out.lines)
 	}
 	if j.title != "" && !c.Bool("quiet") {
 		fmt.Fprintf(c.App.Writer, "\n%s\n", j.title)
@@ -177,6 +182,12 @@ func (j *job) searchAndShow() (*tune.Outcome, error) {
 		err = j.session.AddLimits(c.Context, outcome)
 	}
 	j.display.end(outcome, err)
+	if out != nil && outcome != nil {
+		out.end.Why, out.end.Cause, out.end.Log = outcome.Stop, outcome.Cause, j.session.Log.Path()
+		if outcome.Best != nil {
+			out.end.Best = &outcome.Best.Configuration
+		}
+	}
 	return outcome, err
 }
 

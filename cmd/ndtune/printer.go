@@ -28,6 +28,7 @@ type printer struct {
 	out, notes     io.Writer
 	problem        *problem.Problem
 	quiet, verbose bool
+	tables         bool // of finalists, of a front and of cards, at the end
 	noPeak         bool // the user wants no peaks measured
 	compared       bool // one of several searches, of which only a summary is shown, on stderr
 	warnings       compilerWarnings
@@ -45,6 +46,7 @@ func newPrinter(c *cli.Context, p *problem.Problem, total int, compared bool) *p
 		quiet: c.Bool("quiet"), verbose: c.Bool("verbose"), noPeak: c.Bool("no-peak"), compared: compared,
 		bar: newProgress(c.App.ErrWriter, total, "configuration", c.Bool("quiet")),
 	}
+	shown.tables = !shown.quiet && streamOf(c) == nil // a stream has their lines
 	shown.bar.objective, shown.bar.limit = p.Objective(), c.Duration("time-limit")
 	if out, ok := c.App.Writer.(*output); ok {
 		shown.columns = out.terminal && !compared
@@ -281,7 +283,7 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 			}
 		}
 	}
-	if !p.quiet {
+	if p.tables {
 		var places []int
 		for _, c := range p.varying {
 			places = append(places, c.place)

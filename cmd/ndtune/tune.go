@@ -44,10 +44,16 @@ With --listen, the command runs the server of the fleet and an agent for this ma
 prints the command for other machines.
 
 With --serve, browsers show the report of the running search at the printed address. A
-browser on another machine needs the token in that address (docs/report.md).`,
-		Flags: slices.Concat(specFlags(), tuneFlags(), []cli.Flag{finalistsFlag()},
+browser on another machine needs the token in that address (docs/report.md).
+
+A program gives the specification on standard input, and reads JSON lines (docs/stream.md):
+
+   ndtune tune - --json < kernel.yaml`,
+		Flags: slices.Concat(specFlags(), tuneFlags(), []cli.Flag{finalistsFlag(), jsonLinesFlag()},
 			searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
-		Action: func(c *cli.Context) error {
+		Action: streamed(func(c *cli.Context) error {
+			reserve := prepareWorker(c)
+			defer reserve.Close()
 			s, err := loadFrom(c, loadSizes)
 			if err != nil {
 				return err
@@ -56,6 +62,10 @@ browser on another machine needs the token in that address (docs/report.md).`,
 				return err
 			}
 			if len(s.Sizes) > 0 {
+				if c.Bool("json") || c.Args().First() == standardInput {
+					return wrong("--json and a specification on standard input are for one search, and this command has %d sizes; give one with --set",
+						len(s.Sizes))
+				}
 				if err := checkOneObjective(s.Problem.Objective(), "a search at several sizes", s.Path, "--set spec.objective=NAME"); err != nil {
 					return err
 				}
@@ -64,7 +74,7 @@ browser on another machine needs the token in that address (docs/report.md).`,
 			if err := s.CheckSpace(c.Context); err != nil {
 				return err
 			}
-			j, err := newJob(c, s, c.Args().First(), c.String("log"), c.StringSlice("output")...)
+			j, err := newJob(c, s, s.Path, c.String("log"), c.StringSlice("output")...)
 			if err != nil {
 				return err
 			}
@@ -74,8 +84,7 @@ browser on another machine needs the token in that address (docs/report.md).`,
 			}
 			defer closePage()
 			j.page = page
-			j.prepareWorker()
-			defer j.evaluation.Reserve.Close()
+			j.evaluation.Reserve = reserve
 			f, err := j.chooseDevices()
 			if err != nil {
 				return err
@@ -83,6 +92,6 @@ browser on another machine needs the token in that address (docs/report.md).`,
 			defer f.close()
 			outcome, err := j.searchAndWrite()
 			return joined([]error{err, j.checkFinalists(outcome)})
-		},
+		}),
 	}
 }

@@ -39,6 +39,7 @@ type Log struct {
 	broken  error        // a torn line could not be cut off: nothing can be appended any more
 	lost    error        // why the file does not hold the content, after it was lost; nil: it does
 	notify  func(string) // see Notify
+	follow  func([]byte) // see Follow; nil: nobody does
 }
 
 var _ tune.Log = (*Log)(nil)
@@ -131,12 +132,12 @@ func (l *Log) write(line []byte) error {
 		return l.broken
 	}
 	if l.mend(); l.lost != nil {
-		l.content = append(l.content, line...)
+		l.hold(line)
 		return nil
 	}
 	_, err := l.file.WriteAt(line, int64(len(l.content)))
 	if err == nil {
-		l.content = append(l.content, line...)
+		l.hold(line)
 		return nil
 	}
 	// Whatever it says of how much was written: os.File counts a short write as nothing.
@@ -144,6 +145,24 @@ func (l *Log) write(line []byte) error {
 		l.broken = fmt.Errorf("an earlier line is torn and could not be cut off: %w", cut)
 	}
 	return err
+}
+
+// hold adds a line to the content.
+func (l *Log) hold(line []byte) {
+	l.content = append(l.content, line...)
+	if l.follow != nil {
+		l.follow(line)
+	}
+}
+
+// Follow calls a function with the lines that the log has of its search space, and from now on with each line that is appended.
+// The function must not keep them.
+func (l *Log) Follow(follow func(lines []byte)) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	parts := partsOf(l.content)
+	follow(parts[len(parts)-1].data)
+	l.follow = follow
 }
 
 // Close gives the file and its lock back.

@@ -16,6 +16,7 @@ import (
 type document struct {
 	files
 	path   string
+	text   []byte // of the specification; nil: it is in the file
 	errs   Errors
 	at     map[string]position // the positions of the fields that were read
 	faulty map[string]bool     // the fields that have an error, or whose keys are misspelt

@@ -164,6 +164,9 @@ type Options struct {
 	// (-p block_size_x=16,32), in their order. They need not be among those listed.
 	Parameters map[string][]string
 
+	// Text is the specification; nil: it is read from its file. Names in it are relative to the folder of the path all the same.
+	Text []byte
+
 	// Observe names quantities to observe beside those of the specification (--observe energy).
 	Observe []string
 

@@ -78,6 +78,7 @@ func Load(path string, o Options) (*Spec, error) { return LoadFS(osFiles{}, path
 // specification names.
 func LoadFS(fsys fs.FS, path string, o Options) (*Spec, error) {
 	d := newDocument(files{fsys}, path)
+	d.text = o.Text
 	root, errs := d.parse()
 	if errs != nil {
 		return nil, errs
@@ -133,6 +134,7 @@ func LoadSpace(path string, o Options) (*SearchSpace, error) { return loadSpace(
 
 func loadSpace(fsys fs.FS, path string, o Options) (*SearchSpace, error) {
 	d := newDocument(files{fsys}, path)
+	d.text = o.Text
 	root, errs := d.parse()
 	switch {
 	case errs != nil:

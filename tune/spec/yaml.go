@@ -41,7 +41,10 @@ func (d *document) root() (*yaml.Node, error) {
 	if extension == ".jsonl" {
 		return nil, errRunLog
 	}
-	text, err := d.read(d.path)
+	text, err := d.text, error(nil)
+	if text == nil {
+		text, err = d.read(d.path)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, d.explain(d.path, err)
 	} else if err != nil {
