@@ -8,7 +8,7 @@
 Each argument is an uncompressed cache file and the simulated time that a search of it has. Take
 the time that `ndtune simulate --score` prints for the record. NAME must be the name under which
 ndtune lists the record. A line is one search: the configurations in the order in which the strategy
-asked for them, repetitions included, each with the milliseconds that the strategy took for it.
+asked for them, repetitions included, and the milliseconds that the strategy took for each.
 """
 
 import argparse
@@ -25,11 +25,11 @@ STRATEGIES = ["genetic_algorithm", "simulated_annealing", "dual_annealing", "pso
 
 
 def trace(path, seconds, strategy, parameters):
-    """Returns the trace of one search."""
+    """Returns the configurations of one search, and the milliseconds that the strategy took for each."""
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         results, _ = kernel_tuner.tune_cache(str(path), strategy=strategy, strategy_options={"time_limit": seconds}, quiet=True)
-    return [[",".join(str(r[p]) for p in parameters), round(r["strategy_time"], 4)] for r in results]
+    return [{p: r[p] for p in parameters} for r in results], [round(r["strategy_time"], 4) for r in results]
 
 
 def main():
@@ -44,7 +44,9 @@ def main():
             path = pathlib.Path(path)
             parameters = json.loads(path.read_text())["tune_params_keys"]
             for strategy in options.strategy or STRATEGIES:
-                line = {"strategy": "kernel_tuner:" + strategy, "record": path.stem, "trace": trace(path, float(seconds), strategy, parameters)}
+                configurations, milliseconds = trace(path, float(seconds), strategy, parameters)
+                line = {"strategy": "kernel_tuner:" + strategy, "record": path.stem, "repeat": repeat,
+                        "trace": configurations, "milliseconds": milliseconds}
                 print(json.dumps(line, separators=(",", ":")), flush=True)
 
 

@@ -40,7 +40,6 @@ var flagRules = []flagRule{
 	{"score", excludes, []string{"batch"}, "the score is that of a search that evaluates one configuration at a time"},
 	{"score", excludes, []string{"checkpoints"}, "the score is one figure"},
 	{"score", excludes, []string{"max-evals"}, "the score limits a search by its time"},
-	{"score", excludes, []string{"output"}, "the score has no curve over evaluations"},
 }
 
 // positiveFlags are the flags whose numbers and durations are positive if they are given.

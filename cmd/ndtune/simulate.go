@@ -95,7 +95,7 @@ func simulateFlags() []cli.Flag {
 		&cli.StringSliceFlag{
 			Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
 			Usage: "write the curves to `FILE`: .csv (all of them), or as a picture .png, .svg or .pdf " +
-				"(the mean over the records with a band of one standard error); may be repeated",
+				"(the mean over the records with a band of one standard error); or the trace of each search: .jsonl; may be repeated",
 		},
 		&cli.BoolFlag{Name: "json", Category: categoryOutput, Usage: "print JSON"},
 	}
@@ -134,7 +134,10 @@ func runSimulation(c *cli.Context) error {
 	return errors.Join(err, writeSimulation(c, plan, curves, averages))
 }
 
-// writeSimulation writes the curves to the files that the command line names.
+// isTraces reports whether a file gets traces, by its name.
+func isTraces(path string) bool { return strings.EqualFold(filepath.Ext(path), ".jsonl") }
+
+// writeSimulation writes the curves and the traces to the files that the command line names.
 func writeSimulation(c *cli.Context, plan simulate.Plan, curves, averages []simulate.Curve) error {
 	title := "mean over " + figure.Count(len(plan.Recordings), "record")
 	if len(plan.Recordings) == 1 {
@@ -143,13 +146,19 @@ func writeSimulation(c *cli.Context, plan simulate.Plan, curves, averages []simu
 	var errs error
 	for _, path := range c.StringSlice("output") {
 		var err error
-		if picture.Is(path) {
+		what := "curves"
+		if isTraces(path) {
+			what = "traces"
+			if err = files.Write(path, func(w io.Writer) error { return simulate.EncodeTraces(w, plan) }); err != nil {
+				err = fmt.Errorf("write the traces to %s: %w", path, err)
+			}
+		} else if picture.Is(path) {
 			err = simulate.Plot(path, title+", "+figure.Count(plan.Repeats, "repeat"), qualityLabel(plan), averages)
 		} else {
 			err = writeCurves(path, append(curves, averages...))
 		}
 		if err == nil {
-			fmt.Fprintf(c.App.ErrWriter, "curves: %s\n", path)
+			fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", what, path)
 		}
 		errs = errors.Join(errs, err)
 	}
@@ -172,6 +181,12 @@ func newSimulation(c *cli.Context) (plan simulate.Plan, printed []int, err error
 	}
 	if err = checkOutputs("output", c.StringSlice("output"), checkCurvesPath, c.Args().Slice()...); err != nil {
 		return plan, nil, err
+	}
+	if slices.ContainsFunc(c.StringSlice("output"), isTraces) {
+		plan.Traces = new([]simulate.Trace)
+	}
+	if slices.ContainsFunc(c.StringSlice("output"), func(path string) bool { return c.Bool("score") && !isTraces(path) }) {
+		return plan, nil, errors.New("--score and --output: the score has no curve over evaluations; only traces (.jsonl) can be written")
 	}
 	choices, err := parseStrategies(c.StringSlice("strategy")) // before the records are read
 	if err != nil {
@@ -198,10 +213,10 @@ func newSimulation(c *cli.Context) (plan simulate.Plan, printed []int, err error
 	return plan, printed, nil
 }
 
-// checkCurvesPath refuses files that are neither a table of curves nor a picture.
+// checkCurvesPath refuses files that are neither a table of curves, nor traces, nor a picture.
 func checkCurvesPath(path string) error {
-	if !picture.Is(path) && !strings.EqualFold(filepath.Ext(path), ".csv") {
-		return fmt.Errorf("%s: curves are written as a .csv, or as a picture: .png, .svg or .pdf", path)
+	if !picture.Is(path) && !isTraces(path) && !strings.EqualFold(filepath.Ext(path), ".csv") {
+		return fmt.Errorf("%s: curves are written as a .csv, or as a picture (.png, .svg or .pdf), traces as a .jsonl", path)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -41,10 +42,11 @@ func runScores(c *cli.Context, plan simulate.Plan) error {
 	scores = append(scores, traced...)
 	averages := simulate.AverageScores(scores)
 	if c.Bool("json") {
-		return printScoresJSON(c.App.Writer, append(scores, averages...))
+		err = printScoresJSON(c.App.Writer, append(scores, averages...))
+	} else {
+		printScores(c.App.Writer, plan.Recordings, scorings, scores, averages)
 	}
-	printScores(c.App.Writer, plan.Recordings, scorings, scores, averages)
-	return nil
+	return errors.Join(err, writeSimulation(c, plan, nil, nil))
 }
 
 func readTraces(path string, scorings []*simulate.Scoring) ([]simulate.Score, error) {

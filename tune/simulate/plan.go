@@ -46,6 +46,9 @@ type Plan struct {
 	// OnRepeats, if not nil, is called with the number of searches done since the last call. It
 	// is called by several goroutines at once.
 	OnRepeats func(n int)
+
+	// Traces, if not nil, is set to the trace of every search: ordered by strategy, recording and repeat. See [EncodeTraces].
+	Traces *[]Trace
 }
 
 // check returns an error if the plan cannot be simulated.

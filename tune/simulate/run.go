@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -64,6 +65,9 @@ func (p *Plan) run(ctx context.Context, limitOn func(*Recording) limit, collect 
 	}
 	// errs are those of the parts. The parts before one that has begun are always finished, so the first error does not depend on timing.
 	errs := make([]error, len(p.Strategies)*len(p.Recordings)*p.parts())
+	if p.Traces != nil {
+		*p.Traces = make([]Trace, len(p.Strategies)*len(p.Recordings)*p.Repeats)
+	}
 	var next atomic.Int64
 	var failed atomic.Bool
 	work := func() {
@@ -111,6 +115,9 @@ func (p *Plan) runPart(ctx context.Context, s *searcher, part part, within limit
 			return fmt.Errorf("%s on %s: %w", strategy.Name, recording.Name, err)
 		}
 		c.add(s.trace, trusts)
+		if p.Traces != nil {
+			(*p.Traces)[part.pair*p.Repeats+i] = slices.Clone(s.trace)
+		}
 		if p.OnRepeats != nil {
 			p.OnRepeats(1)
 		}

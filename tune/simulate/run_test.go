@@ -93,6 +93,42 @@ func TestBadStrategies(t *testing.T) {
 	}
 }
 
+// TestTraces are the searches in the order of evaluation, those of each pair together, whatever the number of workers; and what is
+// written of them can be read.
+func TestTraces(t *testing.T) {
+	a, b := recording(t, "a", 4, failed, 8, 2, 5), recording(t, "b", failed, 1)
+	var traces []Trace
+	p := Plan{
+		Strategies: []Strategy{scripted("s", []int{1, 0}), Named("random_sample", nil)}, Recordings: []*Recording{a, b},
+		MaxEvaluations: 3, Repeats: 70, Batch: 2, Traces: &traces,
+	}
+	mustRun(t, p)
+	var text, again strings.Builder
+	if err := EncodeTraces(&text, p); err != nil {
+		t.Fatal(err)
+	}
+	p.Workers = 1
+	mustRun(t, p)
+	if err := EncodeTraces(&again, p); err != nil || again.String() != text.String() {
+		t.Errorf("one worker finds other traces, %v", err)
+	}
+	lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+	if len(lines) != 4*70 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	for at, want := range map[int]string{
+		0:   `{"strategy":"s","record":"a","repeat":0,"trace":[{"x":1},{"x":0}]}`,
+		139: `{"strategy":"s","record":"b","repeat":69,"trace":[{"x":1},{"x":0}]}`,
+	} {
+		if lines[at] != want {
+			t.Errorf("line %d is %s, want %s", at+1, lines[at], want)
+		}
+	}
+	if !strings.HasPrefix(lines[140], `{"strategy":"random_sample","record":"a","repeat":0,"trace":[{"x":`) || strings.Count(lines[140], "x") != 3 {
+		t.Errorf("line 141 is %s", lines[140])
+	}
+}
+
 func TestBadPlans(t *testing.T) {
 	r := recording(t, "r", 1)
 	good := Plan{Strategies: []Strategy{Named("brute_force", nil)}, Recordings: []*Recording{r}, MaxEvaluations: 1, Repeats: 1}

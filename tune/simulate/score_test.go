@@ -167,7 +167,7 @@ func TestScoreTraces(t *testing.T) {
 	var lines strings.Builder
 	for _, s := range scorings {
 		for first := range 3 {
-			fmt.Fprintf(&lines, `{"strategy":"other","record":%q,"trace":[["%d",0.5],["%d",1],["%d",1]]}`+"\n", s.recording.Name, slices.Index(s.ranks, 0), first, slices.Index(s.ranks, 0))
+			fmt.Fprintf(&lines, `{"strategy":"other","record":%q,"trace":[{"x":%d},{"x":%d},{"x":%d}],"milliseconds":[0.5,1,1]}`+"\n", s.recording.Name, slices.Index(s.ranks, 0), first, slices.Index(s.ranks, 0))
 		}
 	}
 	scores, err := ScoreTraces(strings.NewReader(lines.String()), scorings)
@@ -181,12 +181,14 @@ func TestScoreTraces(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	for says, line := range map[string]string{
-		"line 1: a trace is a JSON object":                        `[]`,
-		`line 1: want the members "strategy"`:                     `{"strategy":"x","record":"a"}`,
-		`line 1: no record is named "c"`:                          `{"strategy":"x","record":"c","trace":[["1",1]]}`,
-		`line 1: visit 1: the record a has no configuration "-1"`: `{"strategy":"x","record":"a","trace":[["-1",1]]}`,
-		"line 1: visit 2: want [":                                 `{"strategy":"x","record":"a","trace":[["1",1],["1",-1]]}`,
-		"there is no trace of x on the record b":                  `{"strategy":"x","record":"a","trace":[["1",1]]}`,
+		"line 1: a trace is a JSON object":                            `[]`,
+		`line 1: want the members "strategy"`:                         `{"strategy":"x","record":"a"}`,
+		`line 1: no record is named "c"`:                              `{"strategy":"x","record":"c","trace":[{"x":1}],"milliseconds":[1]}`,
+		"line 1: configuration 1: the record a has no result of x=-1": `{"strategy":"x","record":"a","trace":[{"x":-1}],"milliseconds":[1]}`,
+		"line 1: configuration 1: no parameter is named y":            `{"strategy":"x","record":"a","trace":[{"y":1}],"milliseconds":[1]}`,
+		"line 1: milliseconds of configuration 2: -1 is no time":      `{"strategy":"x","record":"a","trace":[{"x":1},{"x":1}],"milliseconds":[1,-1]}`,
+		`a "trace" that is not empty, and "milliseconds"`:             `{"strategy":"x","record":"a","trace":[{"x":1},{"x":1}],"milliseconds":[1]}`,
+		"there is no trace of x on the record b":                      `{"strategy":"x","record":"a","trace":[{"x":1}],"milliseconds":[1]}`,
 	} {
 		if _, err := ScoreTraces(strings.NewReader(line), scorings); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %s", err, says)

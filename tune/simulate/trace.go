@@ -9,7 +9,9 @@ import (
 	"io"
 	"slices"
 
+	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A Trace is what one search on a recording asked for, in order.
@@ -72,44 +74,61 @@ func RunScores(ctx context.Context, p Plan, scorings []*Scoring) ([]Score, error
 		i := slices.Index(p.Recordings, r)
 		return limit{len(r.quality), scorings[i].Budget()}
 	}
-	traces := make([][]Trace, len(p.Strategies)*len(p.Recordings))
-	for i := range traces {
-		traces[i] = make([]Trace, p.Repeats)
+	if p.Traces == nil {
+		p.Traces = new([]Trace)
 	}
-	err := p.run(ctx, within, func(part part) collector {
-		next := part.first
-		return collector{
-			add: func(t Trace, _ []search.Trust) {
-				traces[part.pair][next] = slices.Clone(t)
-				next++
-			},
-			done: func() {},
-		}
+	err := p.run(ctx, within, func(part) collector {
+		return collector{add: func(Trace, []search.Trust) {}, done: func() {}}
 	})
 	if err != nil {
 		return nil, err
 	}
-	scores := make([]Score, len(traces))
+	scores := make([]Score, len(p.Strategies)*len(p.Recordings))
 	for i := range scores {
 		strategy, recording := p.pair(i)
-		if scores[i], err = scorings[i%len(scorings)].Score(strategy.Name, traces[i]); err != nil {
+		if scores[i], err = scorings[i%len(scorings)].Score(strategy.Name, (*p.Traces)[i*p.Repeats:][:p.Repeats]); err != nil {
 			return nil, fmt.Errorf("%s on %s: %w", strategy.Name, recording.Name, err)
 		}
 	}
 	return scores, nil
 }
 
-// ScoreTraces reads traces of any tuner, and returns a score for each strategy and record of them, ordered by strategy. A trace
-// is a line with a JSON object:
-//
-//	{"strategy":"NAME","record":"NAME","trace":[["16,2,1",0.25],…]}
-//
-// Each visit has the values of the parameters in the order of the record, separated by commas, and the milliseconds that the
-// strategy took for it. It is an error if a strategy has no trace of one of the records.
+// A traceJSON is a line of a file of traces: one search. C is a configuration, as it is written or read.
+type traceJSON[C any] struct {
+	Strategy     string    `json:"strategy"`
+	Record       string    `json:"record"`
+	Repeat       int       `json:"repeat"`
+	Trace        []C       `json:"trace"`                  // in the order of evaluation
+	Milliseconds []float64 `json:"milliseconds,omitempty"` // that the strategy took for each
+}
+
+// EncodeTraces writes the traces of a plan that was simulated, a line for each. They have milliseconds if the time of the
+// strategies was measured, which [RunScores] does.
+func EncodeTraces(w io.Writer, p Plan) error {
+	out := json.NewEncoder(w)
+	for i, trace := range *p.Traces {
+		strategy, recording := p.pair(i / p.Repeats)
+		line := traceJSON[space.Configuration]{Strategy: strategy.Name, Record: recording.Name, Repeat: i % p.Repeats}
+		isTimed := slices.ContainsFunc(trace, func(v Visit) bool { return v.Search > 0 })
+		for _, v := range trace {
+			line.Trace = append(line.Trace, recording.Space.At(v.Index))
+			if isTimed {
+				line.Milliseconds = append(line.Milliseconds, v.Search*1000)
+			}
+		}
+		if err := out.Encode(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ScoreTraces reads traces of any tuner, in the form of [EncodeTraces] with milliseconds. It returns a score for each strategy
+// and record of them, ordered by strategy. A configuration may be asked for again. It is an error if a strategy has no trace of
+// one of the records.
 func ScoreTraces(r io.Reader, scorings []*Scoring) ([]Score, error) {
 	var names []string
 	traces := map[string][][]Trace{} // by strategy and recording
-	keys := make([]map[string]int, len(scorings))
 	lines := bufio.NewReader(r)
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
@@ -119,7 +138,7 @@ func ScoreTraces(r io.Reader, scorings []*Scoring) ([]Score, error) {
 		if err != nil && err != io.EOF {
 			return nil, err
 		}
-		name, at, trace, err := readTrace(line, scorings, keys)
+		name, at, trace, err := readTrace(line, scorings)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
@@ -145,40 +164,37 @@ func ScoreTraces(r io.Reader, scorings []*Scoring) ([]Score, error) {
 	return scores, nil
 }
 
-// readTrace reads a line of [ScoreTraces]. Keys holds the configurations of the scorings by their keys, as far as needed.
-func readTrace(line []byte, scorings []*Scoring, keys []map[string]int) (strategy string, at int, trace Trace, err error) {
-	var read struct {
-		Strategy, Record string
-		Trace            [][2]any
-	}
+// readTrace reads a line of [ScoreTraces].
+func readTrace(line []byte, scorings []*Scoring) (strategy string, at int, trace Trace, err error) {
+	var read traceJSON[map[string]record.JSONValue]
 	if err := json.Unmarshal(line, &read); err != nil {
 		return "", 0, nil, fmt.Errorf("a trace is a JSON object: %w", err)
 	}
-	if read.Strategy == "" || len(read.Trace) == 0 {
-		return "", 0, nil, errors.New(`want the members "strategy", "record" and a "trace" that is not empty`)
+	if read.Strategy == "" || len(read.Trace) == 0 || len(read.Milliseconds) != len(read.Trace) {
+		return "", 0, nil, errors.New(`want the members "strategy", "record", a "trace" that is not empty, and "milliseconds" for each configuration of it`)
 	}
 	at = slices.IndexFunc(scorings, func(s *Scoring) bool { return s.recording.Name == read.Record })
 	if at < 0 {
 		return "", 0, nil, fmt.Errorf("no record is named %q", read.Record)
 	}
-	space := scorings[at].recording.Space
-	if keys[at] == nil {
-		keys[at] = make(map[string]int, space.Len())
-		for i := range space.Len() {
-			keys[at][space.At(i).Key()] = i
+	all := scorings[at].recording.Space
+	for n, typed := range read.Trace {
+		values := map[string]space.Value{}
+		for name, v := range typed {
+			values[name] = v.Value
 		}
-	}
-	for n, v := range read.Trace {
-		key, isText := v[0].(string)
-		took, isNumber := v[1].(float64)
-		i, known := keys[at][key]
+		c, err := all.Parameters().Configure(values)
+		if err != nil {
+			return "", 0, nil, fmt.Errorf("configuration %d: %w", n+1, err)
+		}
+		i, known := all.Index(c)
 		switch {
-		case !isText || !isNumber || took < 0:
-			return "", 0, nil, fmt.Errorf(`visit %d: want ["VALUE,…",MILLISECONDS], not %v`, n+1, v)
 		case !known:
-			return "", 0, nil, fmt.Errorf("visit %d: the record %s has no configuration %q", n+1, read.Record, key)
+			return "", 0, nil, fmt.Errorf("configuration %d: the record %s has no result of %s", n+1, read.Record, c)
+		case !(read.Milliseconds[n] >= 0):
+			return "", 0, nil, fmt.Errorf("milliseconds of configuration %d: %g is no time", n+1, read.Milliseconds[n])
 		}
-		trace = append(trace, Visit{Index: i, Search: took / 1000})
+		trace = append(trace, Visit{Index: i, Search: read.Milliseconds[n] / 1000})
 	}
 	return read.Strategy, at, trace, nil
 }
