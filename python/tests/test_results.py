@@ -1,75 +1,104 @@
-"""Functions over results: the same answers as those that scripts know."""
+"""What a notebook shows of results, and what a terminal prints while they arrive."""
+
+import copy
+import math
+import pickle
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from ndtune import util
+from ndtune.results import Progress, Results
 
 
-def result(time: float, **more: object) -> util.Result:
-    return {"time": time, **more}
+def a_search() -> Results:
+    rows = [
+        {"x": x, "y": y, "time": float(x * y), "times": [x * y], "GB/s": 1 / (x * y)} for x in (4, 2, 1) for y in (1, 2)
+    ]
+    rows[2]["time"] = math.nan
+    results = Results(rows, tune_params={"x": [1, 2, 4], "y": [1, 2]}, metrics=["GB/s"])
+    results.append({"x": 1, "y": 3, "__error__": "CompilationFailedConfig", "reason": "no <kernel>\nline 2"})
+    results.env = {"best_config": results[4]}
+    return results
 
 
-@pytest.mark.parametrize(
-    "results, objective, higher, best",
-    [
-        ([result(2.0), result(1.0), result(3.0)], "time", False, 1.0),
-        ([result(2.0), result(1.0), result(3.0)], "time", True, 3.0),
-        ([result(2.0, __error__=util.InvalidConfig()), result(5.0)], "time", False, 5.0),
-        ([result(2.0, __error__=util.InvalidConfig()), result(1.0)], "time", True, 1.0),
-    ],
-)
-def test_best(results: list[util.Result], objective: str, higher: bool, best: float) -> None:
-    assert util.get_best_config(results, objective, higher)["time"] == best
+def test_html_has_the_best_first_and_counts_failures() -> None:
+    page = a_search()._repr_html_()
+    assert "7 configurations</b>, 1 failed" in page and "best: <code>x=1, y=1</code>, time=1 ms" in page
+    assert page.index("<td>1</td><td>1</td><td>1</td>") < page.index("<td>1</td><td>2</td><td>2</td>")
+    assert "no &lt;kernel&gt;" in page and "line 2" not in page
+    assert "<script" not in page and "color:#000" not in page  # no scripts, no colour that a dark theme hides
+    ElementTree.fromstring(page)  # well-formed
 
 
-def test_front() -> None:
-    rows = [(1.0, 5.0), (2.0, 6.0), (3.0, 4.0), (1.0, 4.0), (0.5, 1.0)]
-    results = [result(time, speed=speed) for time, speed in rows]
-    results.append(result(0.0, speed=9.0, __error__=util.CompilationFailedConfig()))
-    front = util.get_pareto_results(results, ["time", "speed"], [False, True])
-    assert [(r["time"], r["speed"]) for r in front] == [(1.0, 5.0), (2.0, 6.0), (0.5, 1.0)]
-    assert [r.get("optimal", False) for r in results] == [True, True, False, False, True, False]
+def test_the_curve_shows_only_numbers() -> None:
+    points, best = a_search()._curve()
+    assert [i for i, _ in points] == [1, 2, 4, 5, 6]
+    assert best == [(1, 4.0), (5, 1.0), (7, 1.0)]
 
 
-def test_metrics_build_on_each_other() -> None:
-    metrics = {"y": "x * 2", "z": lambda p: p["y"] + 1, "x": "z"}
-    assert util.process_metrics({"x": 3}, metrics) == {"x": 7, "y": 6, "z": 7}
-    with pytest.raises(ValueError, match="dictionary"):
-        util.process_metrics({}, [])  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="strings or callable"):
-        util.process_metrics({}, {"a": 3})  # type: ignore[dict-item]
+@pytest.mark.parametrize("higher, first", [(False, 1.0), (True, 8.0)])
+def test_the_direction_of_the_objective(higher: bool, first: float) -> None:
+    results = a_search()
+    results.objectives = {"time": higher}
+    assert results.correct()[0]["time"] == first
 
 
-def test_config_string() -> None:
-    assert (
-        util.get_config_string({"a": 1, "time": 0.12345, "b": "x"}, ["a", "time"], {"time": "ms"})
-        == "a=1, time=0.123ms"
+@pytest.mark.parametrize("results", [Results(), Results([{"x": 1, "time": 1.0}], tune_params={"x": [1]})])
+def test_few_results(results: Results) -> None:
+    ElementTree.fromstring(results._repr_html_())
+
+
+def test_copies_are_plain_lists() -> None:
+    results = a_search()
+    assert type(pickle.loads(pickle.dumps(results))) is list and len(copy.copy(results)) == 7
+
+
+def test_figures() -> None:
+    pytest.importorskip("matplotlib")
+    for parameters in ((), ("x",), ("x", "y")):
+        assert a_search().figure(*parameters).axes
+    with pytest.raises(ValueError, match="there is no parameter z; there are x, y"):
+        a_search().figure("z")
+    with pytest.raises(ValueError, match="no configuration is correct"):
+        Results().figure()
+
+
+def test_a_report_needs_the_log() -> None:
+    with pytest.raises(ValueError, match="no run log"):
+        a_search().report()
+
+
+def test_a_terminal_gets_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(Results(), mode="text")
+    progress.begin("a device", 2)
+    progress.row({"time": 1.0}, "x=1, time=1.000ms")
+    progress.row({"__error__": "CompilationFailedConfig"}, None)
+    progress.end()
+    assert capsys.readouterr().out == "Using: a device\nx=1, time=1.000ms\n"
+    Progress(Results(), quiet=True, mode="text").begin("a device", 2)
+    assert capsys.readouterr().out == ""
+    with pytest.raises(ValueError, match="'html'"):
+        Progress(Results(), mode="html")
+
+
+def test_a_notebook_gets_one_line_that_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    display = pytest.importorskip("IPython.display")
+    shown: list[str] = []
+
+    class Handle:
+        def update(self, what: object) -> None:
+            shown.append(what.text)  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(display, "display", lambda what, display_id=False: shown.append(what.text) or Handle())
+    results = Results(tune_params={"x": [1, 2]})
+    progress = Progress(results, mode="notebook")
+    progress.begin("a <device>", 2)
+    for x in (2, 1):
+        results.append({"x": x, "time": float(x)})
+        progress.row(results[-1], "text")
+    progress.end()
+    assert shown[0].startswith("a &lt;device&gt;")
+    assert shown[2] == (
+        '<progress value="2" max="2"></progress> 2 of 2 configurations; best: <code>x=1</code>, time=1 ms'
     )
-
-
-def test_budget() -> None:
-    budget = util.TuningBudget(time_limit=5, max_fevals=4)
-    assert not budget.is_done() and budget.get_evaluations_remaining() == 4
-    budget.add_time(seconds=2.5)
-    assert 0.5 <= budget.get_fraction_consumed() < 0.6
-    budget.add_evaluations(4)
-    assert budget.is_done() and budget.get_fraction_consumed() == 1
-    with pytest.raises(util.StopCriterionReached, match=r"max_fevals \(4\) reached"):
-        budget.raise_exception_if_done()
-    with pytest.raises(ValueError, match="time_limit"):
-        util.TuningBudget(time_limit=0)
-
-
-@pytest.mark.parametrize(
-    "text, expected",
-    [("vector_add.cl", True), ("__kernel void f(){}", False), ("kernels/a.cu", True), ("no source", False)],
-)
-def test_file_names(text: str, expected: bool) -> None:
-    assert util.looks_like_a_filename(text) is expected
-
-
-def test_objectives() -> None:
-    assert util.get_objective_defaults(None, None) == ("time", False)
-    assert util.get_objective_defaults("TFLOPS/W", None) == ("TFLOPS/W", True)
-    with pytest.raises(ValueError, match="objective_higher_is_better"):
-        util.get_objective_defaults("mine", None)
+    assert shown[3] == "2 configurations"
