@@ -92,7 +92,7 @@ func linesOf(cells []Cell) []*plottedLine {
 
 // panel returns a plot of a value of all lines over N, and its legend.
 func panel(unit string, lines []*plottedLine, value func(n int, ms float64) float64) (*plot.Plot, *plot.Legend, error) {
-	p := picture.NewPlot("")
+	p := picture.NewPlot()
 	p.X.Label.Text, p.Y.Label.Text = "N", unit
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(picture.DoublingTicks), plot.TickerFunc(picture.LogTicks)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 func reportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "report",
-		Usage:     "show recorded results as a page, a picture or a table",
+		Usage:     "show recorded results as a page or a table",
 		ArgsUsage: "RECORD…",
 		Description: `Reads run logs, T4 files and Kernel Tuner cache files, plain or gzipped, and shows them
 (docs/report.md): the best configuration and how far it can be
@@ -26,24 +25,12 @@ Without -o, it prints the best, the finalists and the failures.
    ndtune report kernel.jsonl -o report.html
    ndtune report kernel.jsonl --objective time,nvml_power
    ndtune report a100.json.gz w7800.json.gz -o both.html -o both.md
-   ndtune report kernel.jsonl -o times.png --plot distribution
-   ndtune report kernel.jsonl -o tiles.svg --plot heat-map --axes tile_size_x,tile_size_y
 
 The page is one file. It works offline, from a disk or in a mail, and makes no requests.`,
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{
 				Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
-				Usage: "write `FILE`: .html (the page), .md (a table), .png, .svg or .pdf (one plot); may be repeated; without it, a " +
-					"table is printed",
-			},
-			&cli.StringFlag{
-				Name: "plot", Category: categoryOutput,
-				Usage: "`NAME` of the plot of a picture: " + strings.Join(report.PlotNames(), ", ") + " (default: " +
-					report.PlotNames()[0] + ")",
-			},
-			&cli.StringFlag{
-				Name: "axes", Category: categoryOutput,
-				Usage: "`PARAMETER[,PARAMETER]` of a scatter or a heat map (default: those that matter most)",
+				Usage: "write `FILE`: .html (the page) or .md (a table); may be repeated; without it, a table is printed",
 			},
 			&cli.StringFlag{
 				Name: "objective", Category: categoryOutput,
@@ -65,8 +52,8 @@ func writeReport(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	outputs, plot, err := reportOutputs(c)
-	if err != nil {
+	outputs := c.StringSlice("output")
+	if err := checkOutputs("output", outputs, report.CheckPath, paths...); err != nil {
 		return err
 	}
 	var sources []report.Source
@@ -91,31 +78,9 @@ func writeReport(c *cli.Context) error {
 	if len(outputs) == 0 {
 		return made.WriteText(c.App.Writer)
 	}
-	if err := made.CheckParameters(plot); err != nil {
-		return wrong("--axes: %w", err)
-	}
-	if err := made.WriteFiles(outputs, plot); err != nil {
+	if err := made.WriteFiles(outputs); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.App.ErrWriter, "report: %s\n", strings.Join(outputs, ", "))
 	return nil
-}
-
-// reportOutputs returns the files to write and the plot of pictures. Errors in the command line are found
-// before a record is read.
-func reportOutputs(c *cli.Context) ([]string, report.Plot, error) {
-	outputs := c.StringSlice("output")
-	plot := report.Plot{Name: c.String("plot")}
-	for name := range strings.SplitSeq(c.String("axes"), ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			plot.Parameters = append(plot.Parameters, name)
-		}
-	}
-	if err := report.CheckPlot(plot.Name); err != nil {
-		return nil, plot, wrong("--plot: %w", err)
-	}
-	if !slices.ContainsFunc(outputs, report.IsPlot) && (c.IsSet("plot") || c.IsSet("axes")) {
-		return nil, plot, wrong("--plot and --axes are of a picture: add -o plot.png or .svg")
-	}
-	return outputs, plot, checkOutputs("output", outputs, report.CheckPath, c.Args().Slice()...)
 }

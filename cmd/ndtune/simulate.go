@@ -16,7 +16,6 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
-	"github.com/ndtune/ndtune/internal/picture"
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
@@ -39,7 +38,7 @@ configuration counts as an evaluation.
 
    ndtune simulate kernel.jsonl
    ndtune simulate a100.json.gz w7800.json.gz --strategy random_sample,brute_force --repeats 100
-   ndtune simulate a100.json.gz --max-evals 50 -o curves.csv -o curves.png
+   ndtune simulate a100.json.gz --max-evals 50 -o curves.csv -o traces.jsonl
    ndtune simulate a100.json.gz --json
 
 With --score, it prints the performance score of the autotuning methodology instead, which
@@ -94,8 +93,7 @@ func simulateFlags() []cli.Flag {
 		},
 		&cli.StringSliceFlag{
 			Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
-			Usage: "write the curves to `FILE`: .csv (all of them), or as a picture .png, .svg or .pdf " +
-				"(the mean over the records with a band of one standard error); or the trace of each search: .jsonl; may be repeated",
+			Usage: "write the curves to `FILE` (.csv), or the trace of each search (.jsonl); may be repeated",
 		},
 		&cli.BoolFlag{Name: "json", Category: categoryOutput, Usage: "print JSON"},
 	}
@@ -139,37 +137,19 @@ func isTraces(path string) bool { return strings.EqualFold(filepath.Ext(path), "
 
 // writeSimulation writes the curves and the traces to the files that the command line names.
 func writeSimulation(c *cli.Context, plan simulate.Plan, curves, averages []simulate.Curve) error {
-	title := "mean over " + figure.Count(len(plan.Recordings), "record")
-	if len(plan.Recordings) == 1 {
-		title = plan.Recordings[0].Name
-	}
 	var errs error
 	for _, path := range c.StringSlice("output") {
-		var err error
-		what := "curves"
+		what, encode := "curves", func(w io.Writer) error { return simulate.EncodeCSV(w, append(curves, averages...)) }
 		if isTraces(path) {
-			what = "traces"
-			if err = files.Write(path, func(w io.Writer) error { return simulate.EncodeTraces(w, plan) }); err != nil {
-				err = fmt.Errorf("write the traces to %s: %w", path, err)
-			}
-		} else if picture.Is(path) {
-			err = simulate.Plot(path, title+", "+figure.Count(plan.Repeats, "repeat"), qualityLabel(plan), averages)
-		} else {
-			err = writeCurves(path, append(curves, averages...))
+			what, encode = "traces", func(w io.Writer) error { return simulate.EncodeTraces(w, plan) }
 		}
-		if err == nil {
-			fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", what, path)
+		if err := files.Write(path, encode); err != nil {
+			errs = errors.Join(errs, fmt.Errorf("write the %s to %s: %w", what, path, err))
+			continue
 		}
-		errs = errors.Join(errs, err)
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", what, path)
 	}
 	return errs
-}
-
-func writeCurves(path string, curves []simulate.Curve) error {
-	if err := files.Write(path, func(w io.Writer) error { return simulate.EncodeCSV(w, curves) }); err != nil {
-		return fmt.Errorf("write the curves to %s: %w", path, err)
-	}
-	return nil
 }
 
 // newSimulation reads the command line, then the records. It returns the plan and the numbers of
@@ -213,10 +193,10 @@ func newSimulation(c *cli.Context) (plan simulate.Plan, printed []int, err error
 	return plan, printed, nil
 }
 
-// checkCurvesPath refuses files that are neither a table of curves, nor traces, nor a picture.
+// checkCurvesPath refuses files that are neither a table of curves nor traces.
 func checkCurvesPath(path string) error {
-	if !picture.Is(path) && !isTraces(path) && !strings.EqualFold(filepath.Ext(path), ".csv") {
-		return fmt.Errorf("%s: curves are written as a .csv, or as a picture (.png, .svg or .pdf), traces as a .jsonl", path)
+	if !isTraces(path) && !strings.EqualFold(filepath.Ext(path), ".csv") {
+		return fmt.Errorf("%s: curves are written as a .csv, traces as a .jsonl", path)
 	}
 	return nil
 }

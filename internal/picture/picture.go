@@ -44,23 +44,18 @@ func Check(path string) error {
 	return nil
 }
 
-// Write draws a picture and writes it in the format that the extension of path names.
-func Write(w io.Writer, path string, size vg.Point, paint func(draw.Canvas)) error {
-	if err := Check(path); err != nil {
-		return err
-	}
-	canvas := canvases[extension(path)](size)
-	paint(draw.New(canvas))
-	_, err := canvas.WriteTo(w)
-	return err
-}
-
-// Save is [Write] to the file at path, which is replaced only once the picture is complete.
+// Save draws a picture and writes it in the format that the extension of path names. An existing file is replaced only once the
+// picture is complete.
 func Save(path string, size vg.Point, paint func(draw.Canvas)) error {
 	if err := Check(path); err != nil {
 		return err
 	}
-	return files.Write(path, func(w io.Writer) error { return Write(w, path, size, paint) })
+	return files.Write(path, func(w io.Writer) error {
+		canvas := canvases[extension(path)](size)
+		paint(draw.New(canvas))
+		_, err := canvas.WriteTo(w)
+		return err
+	})
 }
 
 // Inside is a canvas without its [Margin].

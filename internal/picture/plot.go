@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
@@ -24,31 +23,13 @@ var Palette = []color.NRGBA{
 // Color is the i-th colour of the palette, which repeats.
 func Color(i int) color.NRGBA { return Palette[i%len(Palette)] }
 
-// Faded is a colour with another opacity, from 0 (clear) to 255.
-func Faded(c color.NRGBA, alpha uint8) color.NRGBA {
-	c.A = alpha
-	return c
-}
-
-var dashes = [][]vg.Length{nil, {6, 2}, {1.5, 1.5}, {6, 2, 1.5, 2}}
-
-// Line is the style of the i-th line: its colour, and dashes once the palette repeats.
-func Line(i int) draw.LineStyle {
-	return draw.LineStyle{Color: Color(i), Width: 1.4, Dashes: dashes[i/len(Palette)%len(dashes)]}
-}
-
-// NewPlot is an empty plot with sans-serif text and axes in round numbers.
-func NewPlot(title string) *plot.Plot {
+// NewPlot is an empty plot with sans-serif text.
+func NewPlot() *plot.Plot {
 	p := plot.New()
-	p.Title.Text, p.Title.Padding = title, 8
-	p.Title.TextStyle.Font.Size, p.Legend.TextStyle.Font.Size = 12, 9
-	for _, style := range []*text.Style{
-		&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle,
-	} {
+	for _, style := range []*text.Style{&p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label} {
 		style.Font.Variant = "Sans"
 	}
-	p.X.Label.Padding, p.Y.Label.Padding, p.Legend.Padding = 4, 4, 3
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(LinearTicks), plot.TickerFunc(LinearTicks)
+	p.X.Label.Padding, p.Y.Label.Padding = 4, 4
 	return p
 }
 

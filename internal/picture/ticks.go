@@ -23,20 +23,6 @@ func RoundStep(span float64, most int) float64 {
 // maxTicks is the number of steps of an axis, at most.
 const maxTicks = 10
 
-// LinearTicks are round numbers between two values. There are none where the values differ by
-// rounding only: counting in steps of such a difference would not end.
-func LinearTicks(low, top float64) []plot.Tick {
-	if top-low <= 1e-10*math.Max(math.Abs(low), math.Abs(top)) {
-		return nil
-	}
-	step := RoundStep(top-low, maxTicks)
-	var ticks []plot.Tick
-	for n := math.Ceil(low/step - 1e-9); n*step <= top+step*1e-9; n++ {
-		ticks = append(ticks, plot.Tick{Value: n * step, Label: strconv.FormatFloat(n*step+0, 'g', 12, 64)}) // + 0: no -0
-	}
-	return ticks
-}
-
 // LogTicks are round numbers on a logarithmic axis, as many as there is room for.
 func LogTicks(low, top float64) []plot.Tick {
 	for _, factors := range [][]float64{{1, 1.5, 2, 3, 4, 5, 6, 8}, {1, 2, 3, 5}, {1, 2, 5}, {1, 3}, {1}} {

@@ -126,6 +126,20 @@ func importanceRows(run *Run) (rows []int, y []float64) {
 	return rows, y
 }
 
+// cells returns the index of the value of a parameter among its values, for each row. The values have the order of [valueOrder].
+func (run *Run) cells(parameter int) []int {
+	rank := make([]int, len(run.Parameters[parameter].Values))
+	for index, i := range valueOrder(run.Parameters[parameter]) {
+		rank[i] = index
+	}
+	column := run.index(parameterColumn(parameter))
+	cells := make([]int, len(column))
+	for row, i := range column {
+		cells[row] = rank[i]
+	}
+	return cells
+}
+
 // valueOrder are the positions of a parameter's values, numbers in ascending order.
 func valueOrder(p Parameter) []int {
 	order := make([]int, len(p.Values))

@@ -5,11 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"encoding/xml"
-	"errors"
-	"image"
-	_ "image/png"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -82,70 +77,6 @@ func TestHostileNamesStayInTheirBlock(t *testing.T) {
 	}
 }
 
-func TestPlotsArePictures(t *testing.T) {
-	r := mustReport(t, Source{"a", everything(t)}, Source{"b", everything(t)})
-	for _, name := range append(PlotNames(), "") {
-		for _, extension := range []string{".png", ".svg", ".pdf"} {
-			var b bytes.Buffer
-			if err := r.WritePlot(&b, extension, Plot{Name: name}); err != nil {
-				t.Errorf("%s%s: %v", name, extension, err)
-				continue
-			}
-			switch extension {
-			case ".png":
-				if picture, _, err := image.Decode(&b); err != nil || picture.Bounds().Dx() < 1000 {
-					t.Errorf("%s: %v", name, err)
-				}
-			case ".svg":
-				if err := wellFormed(&b); err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
-			case ".pdf":
-				if !bytes.HasPrefix(b.Bytes(), []byte("%PDF-")) {
-					t.Errorf("%s is no PDF", name)
-				}
-			}
-		}
-	}
-}
-
-// wellFormed reads XML to its end. (The text of hostile names is in it, as text.)
-func wellFormed(r io.Reader) error {
-	d := xml.NewDecoder(r)
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if e, ok := token.(xml.StartElement); ok && (e.Name.Local == "script" || e.Name.Local == "img") {
-			return errors.New("a name has become an element")
-		}
-	}
-}
-
-func TestParametersOfPlots(t *testing.T) {
-	r := mustReport(t, Source{"a", everything(t)})
-	for _, test := range []struct {
-		plot Plot
-		want string // of the error; empty: none
-	}{
-		{Plot{"scatter", []string{"tile"}}, ""},
-		{Plot{"heat-map", []string{"tile", "scale"}}, ""},
-		{Plot{"heat-map", []string{"tile"}}, ""},
-		{Plot{"scatter", []string{"tile", "scale"}}, "shows 1 of the parameters"},
-		{Plot{"scatter", []string{"tyle"}}, `did you mean "tile"?`},
-		{Plot{"importance", []string{"tile"}}, "other plots have none"},
-	} {
-		err := r.CheckParameters(test.plot)
-		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%v: %v, want %s", test.plot, err, test.want)
-		}
-	}
-}
-
 func TestMarkdown(t *testing.T) {
 	recorded := everything(t)
 	r := mustReport(t, Source{"a", recorded})
@@ -190,16 +121,13 @@ func TestMarkdown(t *testing.T) {
 // TestFilesAppearWhole: where one of several cannot be made, all is as it was.
 func TestFilesAppearWhole(t *testing.T) {
 	folder := t.TempDir()
-	good, bad := filepath.Join(folder, "a.html"), filepath.Join(folder, "b.png")
+	good, bad := filepath.Join(folder, "a.html"), filepath.Join(folder, "none", "b.md")
 	if err := os.WriteFile(good, []byte("before"), 0o640); err != nil {
 		t.Fatal(err)
 	}
-	r := everything(t)
-	for i := range r.Results {
-		r.Results[i].Status = "runtime"
-	}
-	if err := mustReport(t, Source{"r", r}).WriteFiles([]string{good, bad}, Plot{}); err == nil || !strings.Contains(err.Error(), "b.png") {
-		t.Errorf("a plot of nothing: %v", err)
+	r := mustReport(t, Source{"r", everything(t)})
+	if err := r.WriteFiles([]string{good, bad}); err == nil || !strings.Contains(err.Error(), "b.md") {
+		t.Errorf("a file in a folder that is not there: %v", err)
 	}
 	if data, err := os.ReadFile(good); err != nil || string(data) != "before" {
 		t.Errorf("a.html is %q: %v", data, err)
@@ -208,7 +136,7 @@ func TestFilesAppearWhole(t *testing.T) {
 	if err != nil || len(left) != 1 {
 		t.Errorf("%v is left: %v", left, err)
 	}
-	if err := mustReport(t, Source{"r", everything(t)}).WriteFiles([]string{good, bad}, Plot{}); err != nil {
+	if err := r.WriteFiles([]string{good, filepath.Join(folder, "b.md")}); err != nil {
 		t.Error(err)
 	}
 	info, err := os.Stat(good)

@@ -1,7 +1,7 @@
-// Package report shows records to people: one HTML page that needs nothing else, single
-// plots as PNG or SVG, and tables in Markdown and as text.
+// Package report shows records to people: one HTML page that needs nothing else, and tables in
+// Markdown and as text.
 //
-// [New] makes a [Report] of records. The page, the plots and the table show only what the Report
+// [New] makes a [Report] of records. The page and the tables show only what the Report
 // contains. A Report contains only what follows from the records: the documentation of a derived
 // figure says how it is derived, and a figure that cannot be derived is left out. Doubts about a
 // run (no verification, the host's clock, a best that could be noise) are among its notices.
@@ -28,7 +28,6 @@ package report
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -50,7 +49,7 @@ type Source struct {
 	Record *record.Record
 }
 
-// A Report is what the page, the plots and the tables show of one or several records. Its
+// A Report is what the page and the tables show of one or several records. Its
 // JSON form, with the columns of the runs beside it, is all that the page knows.
 type Report struct {
 	Tool    string    `json:"tool"`    // the program that made it, with its version
@@ -201,14 +200,11 @@ func (f *Follower) Report(results []tune.Result, ended bool, created time.Time) 
 	return &Report{Tool: f.tool, Created: created.UTC().Truncate(time.Second), Runs: []*Run{run}}, nil
 }
 
-// extensions are what [Report.WriteFiles] knows.
-var extensions = []string{".html", ".htm", ".md", ".png", ".svg", ".pdf"}
-
 // CheckPath says whether [Report.WriteFiles] knows the extension of path, so that a bad one is
 // found before anything is read.
 func CheckPath(path string) error {
-	if !slices.Contains(extensions, extension(path)) {
-		return fmt.Errorf("%s: the extension says no form of a report; known are .html, .md (a table) and, for a single plot, .png, .svg and .pdf", path)
+	if !IsPage(path) && extension(path) != ".md" {
+		return fmt.Errorf("%s: the extension says no form of a report; known are .html (a page) and .md (a table)", path)
 	}
 	return nil
 }
@@ -218,17 +214,12 @@ func IsPage(path string) bool {
 	return slices.Contains([]string{".html", ".htm"}, extension(path))
 }
 
-// IsPlot reports whether path is that of a picture.
-func IsPlot(path string) bool {
-	return slices.Contains([]string{".png", ".svg", ".pdf"}, extension(path))
-}
-
 func extension(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
-// WriteFiles writes the report to each path in the form that its extension stands for, a
-// picture of one plot where it is that of a picture. All files are made beside their places and
-// renamed when all are complete: after an error in making them, all is as it was.
-func (r *Report) WriteFiles(paths []string, plot Plot) error {
+// WriteFiles writes the report to each path in the form that its extension stands for. All files are
+// made beside their places and renamed when all are complete: after an error in making them, all is as
+// it was.
+func (r *Report) WriteFiles(paths []string) error {
 	failed := func(path string, err error) error { return fmt.Errorf("write the report to %s: %w", path, err) }
 	var made []*files.Replacement
 	for _, path := range paths {
@@ -237,7 +228,11 @@ func (r *Report) WriteFiles(paths []string, plot Plot) error {
 			return failed(path, err)
 		}
 		defer replacement.Discard()
-		if err := r.write(replacement, extension(path), plot); err != nil {
+		write := r.WriteMarkdown
+		if IsPage(path) {
+			write = r.WriteHTML
+		}
+		if err := write(replacement); err != nil {
 			return failed(path, err)
 		}
 		made = append(made, replacement)
@@ -248,14 +243,4 @@ func (r *Report) WriteFiles(paths []string, plot Plot) error {
 		}
 	}
 	return nil
-}
-
-func (r *Report) write(w io.Writer, extension string, plot Plot) error {
-	switch extension {
-	case ".html", ".htm":
-		return r.WriteHTML(w)
-	case ".md":
-		return r.WriteMarkdown(w)
-	}
-	return r.WritePlot(w, extension, plot)
 }

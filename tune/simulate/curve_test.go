@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -68,41 +65,5 @@ func TestNamedStrategiesAreCalledAsTheyAreWritten(t *testing.T) {
 	}
 	if got := Named("g", nil).Name; got != "g" {
 		t.Error(got)
-	}
-}
-
-func TestPlot(t *testing.T) {
-	r := recording(t, "r", 7, 3, failed, 9, 2.5, failed, 4, 11)
-	for repeats, path := range map[int]string{1: "a.png", 30: "b.PNG", 3: "c.svg", 2: "d.pdf"} {
-		curves := mustRun(t, Plan{Strategies: []Strategy{Named("random_sample", nil), Named("brute_force", nil)}, Recordings: []*Recording{r}, MaxEvaluations: 10, Repeats: repeats})
-		var files [2][]byte
-		for i := range files {
-			path := filepath.Join(t.TempDir(), path)
-			if err := Plot(path, "title", "quality", Averages(curves)); err != nil {
-				t.Fatal(err)
-			}
-			files[i], _ = os.ReadFile(path)
-		}
-		if len(files[0]) < 1000 || filepath.Ext(path) != ".pdf" && !bytes.Equal(files[0], files[1]) {
-			t.Errorf("%s: %d bytes, then %d", path, len(files[0]), len(files[1]))
-		}
-		if filepath.Ext(path) == ".svg" && (!bytes.Contains(files[0], []byte(">brute_force<")) || !bytes.Contains(files[0], []byte(">title<"))) {
-			t.Errorf("%s names no strategy", path)
-		}
-	}
-	for _, path := range []string{"a.gif", "png", ""} {
-		if err := Plot(path, "", "", nil); err == nil || !strings.Contains(err.Error(), "a picture is a .png, .svg or .pdf") {
-			t.Errorf("%q: %v", path, err)
-		}
-	}
-	if err := Plot("a.png", "", "", nil); err == nil {
-		t.Error("a picture of nothing")
-	}
-}
-
-func TestRanking(t *testing.T) {
-	curves := []Curve{{Mean: []float64{1, 0.3}}, {Mean: []float64{0, 0.9}}, {Mean: []float64{0, 0.3}}}
-	if got := ranking(curves); got[0] != 1 || got[1] != 0 || got[2] != 2 {
-		t.Errorf("%v", got)
 	}
 }
