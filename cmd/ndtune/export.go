@@ -44,12 +44,10 @@ other files are replaced, and have all its records, except those of another sour
 If one of them cannot be made, nothing is written.
 
 --lang is a list of the files to write besides the wisdom:
-   c             KEY.h, a header for C99 and C++
-   python        KEY.py, a module for PyOpenCL
-   kernel_tuner  KEY_kernel_tuner.json, the results as Kernel Tuner stores them, and KEY_targets.h,
-                 its header with the best configuration of each device
+   c       KEY.h, a header for C99 and C++
+   python  KEY.py, a module for PyOpenCL
 
-docs/export.md shows a program in each language, and describes the other files.`,
+docs/export.md shows a program in each language.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: ".", Usage: "`FOLDER` for the files; it is made if necessary"},
 			&cli.StringFlag{Name: "key", Usage: "`KEY`: the name of the files and of the functions (default: the name of the kernel)"},
@@ -57,81 +55,69 @@ docs/export.md shows a program in each language, and describes the other files.`
 				Name:  "problem-size",
 				Usage: "problem size, `X[,Y[,Z]]`: expressions over the constants of a specification that has none",
 			},
-			&cli.StringFlag{Name: "lang", Value: "c,python", Usage: "`LIST` of what to write besides the wisdom: c, python, kernel_tuner"},
+			&cli.StringFlag{Name: "lang", Value: "c,python", Usage: "`LIST` of what to write besides the wisdom: c, python"},
 		},
 		Action: exportFiles,
 	}
 }
 
-// An exporting is one run of the command.
-type exporting struct {
-	spec    *spec.Spec
-	size    []task.Expr // nil: that of the specification
-	records []*record.Record
-	wisdom  *wisdom.File // of the records and of the file that is there
-	folder  string
-}
-
-// languages are the languages of --lang, besides kernelTuner.
+// languages are the languages of --lang.
 var languages = map[string]*export.Language{"c": export.C, "python": export.Python}
-
-const kernelTuner = "kernel_tuner"
 
 func exportFiles(c *cli.Context) error {
 	if c.NArg() < 2 {
 		return wrong("want a specification and at least one record of its kernel: %s %s", c.Command.HelpName, c.Command.ArgsUsage)
 	}
 	for _, name := range strings.Split(c.String("lang"), ",") {
-		if languages[name] == nil && name != kernelTuner {
-			return wrong("--lang %s: %q is none of c, kernel_tuner, python", c.String("lang"), name)
+		if languages[name] == nil {
+			return wrong("--lang %s: %q is none of c, python", c.String("lang"), name)
 		}
 	}
 	s, err := spec.Load(c.Args().First(), spec.Options{})
 	if err != nil {
 		return &usageError{err}
 	}
-	e := &exporting{spec: s, folder: c.String("output"), size: splitExpressions(c.String("problem-size"))}
-	var all *wisdom.File
+	folder, size := c.String("output"), splitExpressions(c.String("problem-size")) // nil: that of the specification
+	var all *wisdom.File                                                           // the wisdom of the records
 	for _, path := range c.Args().Tail() {
 		r, err := record.Read(path)
 		if err != nil {
 			return &usageError{err}
 		}
-		if err := e.giveSize(r); err != nil {
+		if err := giveSize(r, size); err != nil {
 			return wrong("%s: --problem-size: %w", path, err)
 		}
 		best, err := wisdom.FromLog(r, wisdom.Source{Key: c.String("key")})
 		if err != nil {
 			return wrong("%s: %w", path, err)
 		}
-		e.records = append(e.records, r)
 		if all == nil {
 			all = best
 		} else if err := all.Merge(best); err != nil {
 			return wrong("%s: %w", path, err)
 		}
 	}
-	wisdomPath := e.path(all.Key + ".wisdom")
-	e.wisdom, err = wisdom.Read(wisdomPath)
+	wisdomPath := filepath.Join(folder, all.Key+".wisdom")
+	known, err := wisdom.Read(wisdomPath)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.wisdom = all
+		known = all
 	case err != nil:
 		return &usageError{err}
 	default:
-		if err := e.wisdom.Merge(all); err != nil {
+		if err := known.Merge(all); err != nil {
 			return wrong("%s: %w", wisdomPath, err)
 		}
 	}
 	var outputs []export.File
 	for _, name := range strings.Split(c.String("lang"), ",") {
-		made, err := e.made(name)
+		made, err := languages[name].Export(s.Problem, known, size)
 		if err != nil {
 			return wrong("%s: %w", c.Args().First(), err)
 		}
-		outputs = append(outputs, made...)
+		outputs = append(outputs, made)
 	}
-	if err := os.MkdirAll(e.folder, 0o777); err != nil {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return wrong("-o: %w", err)
 	}
 	if _, err := wisdom.Add(c.Context, wisdomPath, all); err != nil {
@@ -139,7 +125,7 @@ func exportFiles(c *cli.Context) error {
 	}
 	fmt.Fprintln(c.App.Writer, wisdomPath)
 	for _, f := range outputs {
-		path := e.path(f.Name)
+		path := filepath.Join(folder, f.Name)
 		if err := files.Write(path, func(w io.Writer) error { _, err := w.Write(f.Content); return err }); err != nil {
 			return err
 		}
@@ -149,11 +135,11 @@ func exportFiles(c *cli.Context) error {
 }
 
 // giveSize gives a record the size of the problem, if it is an option.
-func (e *exporting) giveSize(r *record.Record) error {
-	if e.size == nil {
+func giveSize(r *record.Record, expressions []task.Expr) error {
+	if expressions == nil {
 		return nil
 	}
-	size, err := export.ProblemSize(e.size, r.Header.Constants)
+	size, err := export.ProblemSize(expressions, r.Header.Constants)
 	switch own := r.Header.ProblemSize; {
 	case err != nil:
 		return err
@@ -179,25 +165,4 @@ func splitExpressions(text string) (all []task.Expr) {
 		}
 	}
 	return all
-}
-
-// path returns the path of a file in the folder of the command.
-func (e *exporting) path(name string) string { return filepath.Join(e.folder, name) }
-
-// made returns the files of a name of --lang.
-func (e *exporting) made(name string) ([]export.File, error) {
-	if l := languages[name]; l != nil {
-		f, err := l.Export(e.spec.Problem, e.wisdom, e.size)
-		return []export.File{f}, err
-	}
-	results, targets := e.wisdom.Key+"_kernel_tuner.json", e.wisdom.Key+"_targets.h"
-	old, err := files.ReadFile(e.path(results))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	r, h, err := export.KernelTuner(old, e.spec.Problem, e.records)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", e.path(results), err)
-	}
-	return []export.File{{Name: results, Content: r}, {Name: targets, Content: h}}, nil
 }
