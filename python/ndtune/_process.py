@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 class Process:
     """A run of the program, from its start to its end; a context manager, which ends a run that still goes on.
 
-    on_line is called with each JSON line of standard output. callbacks answer the questions of the commands that the
-    specification names. The texts of notes and of standard error are in notes, the exit status in status, once
-    pump has returned False.
+    on_line is called with each JSON line of standard output, decoded and as text. callbacks answer the questions of
+    the commands that the specification names. The texts of notes and of standard error are in notes, the exit status
+    in status, once pump has returned False.
     """
 
     def __init__(
         self,
         arguments: Sequence[str],
-        on_line: Callable[[dict[str, Any]], None],
+        on_line: Callable[[dict[str, Any], str], None],
         callbacks: "Callbacks | None" = None,
     ) -> None:
         self.notes: list[str] = []
@@ -74,18 +74,18 @@ class Process:
         Raises the first exception of a callback, after the program has ended.
         """
         if self._lines:
-            self._take(json.loads(self._lines.popleft()))
+            self._take(self._lines.popleft().decode())
             return True
         if not self._open:
             self.status = self._child.wait()
             return False
         asked = self._callbacks.readers() if self._callbacks else []
-        for ready in select.select([*self._open, *asked], [], [], timeout)[0]:
-            if ready in self._open:
-                self._read(ready)
-            else:
-                assert self._callbacks
-                self._callbacks.answer(ready)
+        readable = select.select([*self._open, *asked], [], [], timeout)[0]
+        for stream in [s for s in readable if s in self._open]:
+            self._read(stream)
+        for reader in [a for a in asked if a in readable]:
+            if self._callbacks:
+                self._callbacks.answer(reader)
                 if self._callbacks.error:
                     self.close()
                     raise self._callbacks.error
@@ -121,10 +121,11 @@ class Process:
     ) -> None:
         self.close()
 
-    def _take(self, line: dict[str, Any]) -> None:
+    def _take(self, text: str) -> None:
+        line = json.loads(text)
         if line.get("kind") == "note":
             self.notes.append(line["text"])
-        self._on_line(line)
+        self._on_line(line, text)
 
     def _read(self, ready: "IO[bytes] | socket.socket") -> None:
         """Take what has come on standard output or standard error."""

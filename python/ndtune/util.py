@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -233,3 +236,207 @@ def delete_temp_file(filename: str | os.PathLike[str]) -> None:
     """Delete a file if it exists."""
     if os.path.exists(filename):
         os.remove(filename)
+
+
+class VerificationFailedConfig(RuntimeFailedConfig):
+    """The kernel's output is wrong. Cache files say RuntimeFailedConfig, the class that Kernel Tuner knows."""
+
+
+default_block_size_names = ["block_size_x", "block_size_y", "block_size_z"]
+
+argument_types = {  # of NumPy, and what a declaration in C says for them
+    "bool": ("bool",),
+    "uint8": ("uchar", "unsigned char", "uint8_t"),
+    "int8": ("char", "int8_t"),
+    "uint16": ("ushort", "unsigned short", "uint16_t"),
+    "int16": ("short", "int16_t"),
+    "uint32": ("uint", "unsigned int", "uint32_t"),
+    "int32": ("int", "int32_t"),
+    "uint64": ("ulong", "unsigned long", "uint64_t"),
+    "int64": ("long", "int64_t"),
+    "float16": ("half",),
+    "float32": ("float",),
+    "float64": ("double",),
+    "complex64": ("float2",),
+    "complex128": ("double2",),
+}
+
+
+def check_argument_type(dtype: str, kernel_argument: str) -> bool:
+    """Whether a declaration of a kernel's argument names a type that NumPy's type `dtype` is passed as."""
+    return any(name in kernel_argument for name in argument_types.get(dtype, ()))
+
+
+def declarations(kernel_name: str, kernel_string: str) -> list[list[str]]:
+    """The arguments of a kernel as its source declares them, for each place where the source names it with a `(`."""
+    return [
+        kernel_string[found.end() : kernel_string.find(")", found.end())].split(",")
+        for found in re.finditer(re.escape(kernel_name) + r"[ \n\t]*\(", kernel_string)
+    ]
+
+
+def check_argument_list(kernel_name: str, kernel_string: str, args: Sequence[Any]) -> None:
+    """Warn (UserWarning) if no declaration of the kernel fits its arguments; TypeError for what is no argument at all.
+
+    Arguments are NumPy arrays and scalars, tensors of torch, Tunable, and pyopencl's LocalMemory.
+    """
+    faults = [_misfit(declared, args) for declared in declarations(kernel_name, kernel_string)]
+    if all(faults):
+        for fault in faults:
+            warnings.warn(fault, UserWarning, stacklevel=3)
+
+
+def _misfit(declared: list[str], args: Sequence[Any]) -> str:
+    """The first reason why arguments do not fit a declaration, "" if they do."""
+    if len(declared) != len(args):
+        return "Kernel and host argument lists do not match in size."
+    faults = []
+    for i, (arg, text) in enumerate(zip(args, declared, strict=True)):
+        if hasattr(arg, "param_key") or type(arg).__name__ == "LocalMemory":
+            continue
+        if not isinstance(arg, (np.ndarray, np.generic)) and not is_tensor(arg):
+            raise TypeError(
+                f"Argument at position {i} of type: {type(arg)} should be of type np.ndarray, numpy scalar, "
+                "or HIP Python DeviceArray type"
+            )
+        dtype = str(arg.dtype).removeprefix("torch.")
+        if (isinstance(arg, np.ndarray) and "*" not in text) or not check_argument_type(dtype, text):
+            faults.append(f"Argument at position {i} of dtype: {dtype} does not match {text}.")
+    return faults[0] if faults else ""
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a tensor of torch, which need not be installed."""
+    return "torch" in sys.modules and isinstance(value, sys.modules["torch"].Tensor)
+
+
+def check_tune_params_list(tune_params: Mapping[str, Any], observers: Any, simulation_mode: Any = False) -> None:
+    """ValueError for a parameter with a name that results need, or one of NVML's without an NVMLObserver."""
+    for name, values in tune_params.items():
+        if name in ("grid_size_x", "grid_size_y", "grid_size_z", "time"):
+            raise ValueError(f"Tune parameter {name} with value {values} has a forbidden name!")
+    if any("nvml_" in name for name in tune_params) and not simulation_mode:
+        if not any("NVMLObserver" in (base.__name__ for base in type(o).__mro__) for o in observers or ()):
+            raise ValueError("Tune parameters starting with nvml_ require an NVMLObserver!")
+
+
+def check_block_size_names(block_size_names: Any) -> None:
+    """ValueError unless the names are None or a list of at most three texts."""
+    if block_size_names is None:
+        return
+    if not isinstance(block_size_names, list):
+        raise ValueError("block_size_names should be a list of strings!")
+    if len(block_size_names) > 3:
+        raise ValueError("block_size_names should not contain more than 3 names!")
+    if not all(isinstance(name, str) for name in block_size_names):
+        raise ValueError("block_size_names should contain only strings!")
+
+
+def append_default_block_size_names(block_size_names: list[str] | None) -> None:
+    """Fill a list of names up to three with the default ones, in place."""
+    if block_size_names is not None:
+        block_size_names += default_block_size_names[len(block_size_names) :]
+
+
+def check_block_size_params_names_list(block_size_names: list[str] | None, tune_params: Mapping[str, Any]) -> Any:
+    """The names of the parameters of the work-group; a warning for those that are none.
+
+    Without names, those that differ from the default ones in upper and lower case only are found.
+    """
+    if block_size_names is not None:
+        for name in block_size_names:
+            if name not in tune_params:
+                warnings.warn(f"Block size name {name} is not specified in the tunable parameters list!", stacklevel=3)
+        return block_size_names
+    found = [name for name in tune_params if name.lower() in default_block_size_names]
+    if not found:
+        warnings.warn("None of the tunable parameters specify thread block dimensions!", stacklevel=3)
+        return None
+    return sorted((name for name in found if name not in default_block_size_names), key=str.casefold)
+
+
+def detect_language(kernel_string: str) -> str:
+    """The language of a source by its words: CUDA, OpenCL or C."""
+    return "CUDA" if "__global__" in kernel_string else "OpenCL" if "__kernel" in kernel_string else "C"
+
+
+def get_kernel_string(kernel_source: Any, params: Mapping[str, Any] | None = None) -> str:
+    """The text of a source: of a file if it is a path or looks like a file's name, or what a function returns."""
+    if callable(kernel_source):
+        return kernel_source(params)
+    if isinstance(kernel_source, os.PathLike) or looks_like_a_filename(kernel_source):
+        return read_file(kernel_source)
+    if isinstance(kernel_source, str):
+        return kernel_source
+    raise TypeError("Error kernel_source is not a string nor a callable function")
+
+
+def get_problem_size(problem_size: Any, params: Mapping[str, Any]) -> list[int]:
+    """The problem size of a configuration in three dimensions; TypeError for what is neither a text nor an integer."""
+    size = problem_size(params) if callable(problem_size) else problem_size
+    size = (size,) if isinstance(size, (str, int, np.integer)) else size
+    current = [1, 1, 1]
+    for i, part in enumerate(size):
+        if not isinstance(part, (str, int, np.integer)):
+            raise TypeError("Error: problem_size should only contain strings or integers")
+        current[i] = int(eval(replace_param_occurrences(part, params)) if isinstance(part, str) else part)
+    return current
+
+
+def get_grid_dimensions(
+    current_problem_size: Sequence[int],
+    params: Mapping[str, Any],
+    grid_div: Sequence[Any],
+    block_size_names: Sequence[str],
+) -> tuple[int, ...]:
+    """The number of work-groups in each dimension: the problem size by the product of the divisors, rounded up."""
+
+    def divisor(given: Any, default: str = "") -> Any:
+        if given is None:
+            return params.get(default, 1)
+        if isinstance(given, (int, np.integer)):
+            return given
+        if callable(given):
+            return given(params)
+        if isinstance(given, str):
+            return int(eval(replace_param_occurrences(given, params)))
+        if not np.iterable(given):
+            raise ValueError(
+                "Error: unrecognized type in grid divisor list, should be any of int, str, callable, or iterable"
+            )
+        return math.prod(divisor(part) for part in given)
+
+    divisors = [divisor(given, name) for given, name in zip(grid_div, block_size_names, strict=False)]
+    return tuple(int(np.ceil(float(n) / float(d))) for n, d in zip(current_problem_size, divisors, strict=False))
+
+
+def get_thread_block_dimensions(
+    params: Mapping[str, Any], block_size_names: Sequence[str] | None = None
+) -> tuple[int, int, int]:
+    """The work-group of a configuration; without parameters for it, 256 × 1 × 1."""
+    x, y, z = block_size_names or default_block_size_names
+    return int(params.get(x, 256)), int(params.get(y, 1)), int(params.get(z, 1))
+
+
+def replace_param_occurrences(string: str, params: Mapping[str, Any]) -> str:
+    """Replace each word of a text that is the name of a parameter by its value."""
+    return "".join(str(params[word]) if word in params else word for word in re.split("([a-zA-Z0-9_]+)", string))
+
+
+def normalize_verify_function(v: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """A verify function that takes atol by keyword, whether the user's does or not."""
+    if v is None or "atol" in signature(v).parameters:
+        return v
+    return lambda answer, result_host, atol: v(answer, result_host)
+
+
+_STAGES = ("framework_time", "strategy_time", "compile_time", "verification_time", "benchmark_time")
+
+
+def get_total_timings(results: Sequence[Result], env: Result, overhead_time: float) -> Result:
+    """Add the sums over all results of the times of each stage, and the rest of overhead_time, in ms, to env."""
+    if all(stage in result for result in results for stage in _STAGES):
+        totals = {f"total_{stage}": sum(result[stage] for result in results) for stage in _STAGES}
+        env.update(totals)
+        env["overhead_time"] = overhead_time + env.get("simulated_time", 0) - sum(totals.values())
+    return env

@@ -1,0 +1,146 @@
+"""Cache files of Kernel Tuner: results that go on, and that Kernel Tuner itself can read again.
+
+A file is JSON whose last two braces may be missing: each result is appended as soon as it is known, so that an
+interrupted search loses nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ndtune import util
+
+_FAILURES = {c.__name__: c for c in (util.InvalidConfig, util.CompilationFailedConfig, util.RuntimeFailedConfig)}
+
+
+def path_of(cache: str | os.PathLike[str]) -> str:
+    """The path of a cache file, which ends with .json."""
+    path = os.path.abspath(cache)
+    return path if path.endswith(".json") else path + ".json"
+
+
+def key_of(values: Sequence[Any]) -> str:
+    """The key of a configuration: its values, joined by commas."""
+    return ",".join(map(str, values))
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The content of a cache file, closed or not; failures have an ErrorConfig in `__error__`."""
+    with open(path, encoding="utf-8") as file:
+        data = json.loads(_closed(file.read()))
+    for entry in data["cache"].values():
+        # Files of older versions have the failure in the place of the time.
+        for name in [v for v in entry.values() if isinstance(v, str) and v in _FAILURES][:1]:
+            entry["__error__"] = _FAILURES[name]()
+            entry["__error__"].reason = entry.get("reason", "")
+    return data
+
+
+def _closed(text: str) -> str:
+    """The text of a file with its last two braces; an entry that was cut off in the middle is left out."""
+    text = text.strip()
+    try:
+        json.loads(text)
+        return text
+    except json.JSONDecodeError:
+        pass
+    try:
+        text = text.removesuffix(",") + "}\n}"
+        json.loads(text)
+    except json.JSONDecodeError:
+        text = text[: text.rfind("},") + 1] + "}\n}"
+    return text
+
+
+class Cache:
+    """The cache file of one search: results holds what it knows, by key; store adds to it.
+
+    Raises ValueError for a file of another kernel, other parameters or another problem size; open does so for one of
+    another device.
+    """
+
+    def __init__(self, path: str, kernel_name: str, problem_size: Any, tune_params: Mapping[str, Any]) -> None:
+        self.path = path
+        names = list(tune_params)
+        self.header = {
+            "kernel_name": kernel_name,
+            "problem_size": "callable" if callable(problem_size) else problem_size,
+            "tune_params_keys": names,
+            "tune_params": dict(tune_params),
+        }
+        self.results: dict[str, dict[str, Any]] = {}
+        self.device: str | None = None
+        if not os.path.isfile(path):
+            return
+        data = read(path)
+        if data["kernel_name"] != kernel_name:
+            raise ValueError(
+                f"Cannot load cache which contains results for different kernel (cache: {data['kernel_name']}, "
+                f"actual: {kernel_name})"
+            )
+        if "problem_size" in data and not callable(problem_size):
+            check_problem_size(data["problem_size"], problem_size)
+        if data["tune_params_keys"] != names:
+            fault = f"cache {path} has {data['tune_params_keys']}, tune_params has {names}"
+            if set(data["tune_params_keys"]) <= set(names):
+                raise ValueError(f"All tunable parameters are present, but the order is wrong: {fault}")
+            raise ValueError(
+                f"Cannot load cache which contains results obtained with different tunable parameters: {fault}"
+            )
+        self.device, self.results = data["device_name"], data["cache"]
+
+    def open(self, device: str, objective: Sequence[str]) -> None:
+        """Prepare the file for appending results of a device."""
+        if self.device is None:
+            header = {"device_name": device, **self.header, "objective": list(objective), "cache": {}}
+            text = json.dumps(header, cls=util.NpEncoder, indent="")[:-3]
+        elif self.device != device:
+            raise ValueError(
+                "Cannot load cache which contains results for different device "
+                f"(cache: {self.device}, actual: {device})"
+            )
+        else:
+            with open(self.path, encoding="utf-8") as file:
+                text = re.sub(r"\}\s*\}$", "," if self.results else "", _closed(file.read()))
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(text)
+        self.device = device
+
+    def store(self, values: Sequence[Any], result: Mapping[str, Any]) -> None:
+        """Append the result of a configuration."""
+        entry = dict(result)
+        if error := entry.get("__error__"):
+            entry["__error__"] = next(name for name, kind in _FAILURES.items() if isinstance(error, kind))
+        key = key_of(values)
+        self.results[key] = dict(result)
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write("\n" + json.dumps({key: entry}, cls=util.NpEncoder)[1:-1] + ",")
+
+    def close(self) -> None:
+        """Give the file its last two braces, if it was opened."""
+        if not os.path.isfile(self.path):
+            return
+        with open(self.path, encoding="utf-8") as file:
+            text = file.read()
+        try:
+            json.loads(text)
+        except json.JSONDecodeError:
+            with open(self.path, "w", encoding="utf-8") as file:
+                file.write(_closed(text))
+
+
+def check_problem_size(cached: Any, problem_size: Any) -> None:
+    """ValueError unless two problem sizes, numbers or lists, are the same."""
+    if np.shape(np.atleast_1d(cached)) != np.shape(np.atleast_1d(problem_size)) or not np.all(
+        np.atleast_1d(cached) == np.atleast_1d(problem_size)
+    ):
+        raise ValueError(
+            f"Cannot load cache which contains results for different problem_size, cache: {cached}, "
+            f"requested: {problem_size}"
+        )

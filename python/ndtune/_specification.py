@@ -1,0 +1,343 @@
+"""The arguments of tune_kernel as a specification of the program, and the files of data that it names.
+
+The specification is JSON, which is YAML too. What its language cannot say, Python says while the search runs: the
+source of a configuration when a function makes it or when `defines` are given, and the judgement of an output when
+verify= is given or when NumPy compares other than the program does.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ndtune import _expressions, util
+
+Values = tuple[Any, ...]
+
+# Names that mean something else in the program's expressions: such a parameter has another name there.
+_RESERVED = frozenset(
+    "device time time_min time_median and or not in true false nil let if else div min max abs ceil floor round int "
+    "float len sum all any none one filter map count floor_div floor_mod true_div power checked_add checked_sub "
+    "checked_mul compare round_down round_up round_even truncate sqrt log2 bit_and bit_or bit_xor shift_left "
+    "shift_right index lane item best error error_rms".split()
+)
+
+
+class Kernel:
+    """The source of a kernel as Kernel Tuner takes it: a text, a path, a function, or a list whose rest are files."""
+
+    def __init__(self, name: str, source: Any, lang: str | None, defines: Mapping[str, Any] | None) -> None:
+        self.name, self.defines = name, defines
+        self.sources = source if isinstance(source, list) else [source]
+        self.generated = callable(self.sources[0])
+        if lang is None and self.generated:
+            raise TypeError("Please specify language when using a code generator function")
+        self.text = "" if self.generated else util.get_kernel_string(self.sources[0])
+        self.lang = (lang or util.detect_language(self.text)).upper()
+        for other in self.sources[1:]:
+            if not util.looks_like_a_filename(other):
+                raise ValueError("When passing multiple kernel sources, the secondary entries must be filenames")
+
+    def check_arguments(self, arguments: Sequence[Any]) -> None:
+        """Warn of arguments that do not fit the declaration of the kernel."""
+        if not self.generated:
+            util.check_argument_list(self.name, self.text, arguments)
+
+    @property
+    def in_python(self) -> bool:
+        """Whether Python makes the text for each configuration."""
+        return self.generated or self.defines is not None or bool(re.search(r"\bgrid_size_[xyz]\b", self.text))
+
+
+class Specification:
+    """A specification: text() is what the program reads, once write() has written the data.
+
+    rename has the parameters with another name in the specification. handlers answer the questions of the program.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        problem_size: Any,
+        arguments: Sequence[Any],
+        tune_params: Mapping[str, Sequence[Any]],
+        grid_div: Sequence[Any],
+        block_size_names: list[str] | None = None,
+        compiler_options: Sequence[str] | None = None,
+    ) -> None:
+        self.kernel, self.problem_size, self.grid_div = kernel, problem_size, list(grid_div)
+        # By the kind and the text of a value: 1, 1.0 and True are three of them, and a repeated value is one.
+        self._values = {n: {_key(v): v for v in values} for n, values in tune_params.items()}
+        self.tune_params = {n: list(values.values()) for n, values in self._values.items()}
+        self.names = list(tune_params)
+        self.block_names = block_size_names or list(util.default_block_size_names)
+        hidden = kernel.defines is not None
+        self.rename = {
+            name: "p_" + re.sub(r"\W", "_", name)
+            for name in self.names
+            if hidden or name in _RESERVED or not name.isidentifier()
+        }
+        self.handlers: dict[str, Callable[[dict[str, Any]], Any]] = {}
+        self.arguments = [Argument(i, a) for i, a in enumerate(arguments)]
+        self._name_arguments()
+        self.content: dict[str, Any] = {
+            "kernel": self._kernel(compiler_options or []),
+            "constants": {"kernel_tuner": 1} if not hidden else {},
+            "problem_size": self._problem_size(),
+            "block_size": {},
+            "grid_div": {},
+            "parameters": {self.rename.get(n, n): [_plain(v) for v in self.tune_params[n]] for n in self.names},
+            "measure": {"early_stop": 0},
+        }
+        for axis, name, default in zip("xyz", self.block_names, (256, 1, 1), strict=True):
+            given = name in self.tune_params
+            if given or default > 1:
+                self.content["block_size"][axis] = self.rename.get(name, name) if given else default
+            if not given and not hidden:
+                self.content["constants"][name] = default
+        self._grid()
+
+    # --- configurations ------------------------------------------------------------------------------------------
+
+    def configuration(self, plain: Mapping[str, Any]) -> dict[str, Any]:
+        """A configuration with the user's names and values, from one with those of the specification."""
+        return {n: self._values[n][_key(plain[self.rename.get(n, n)])] for n in self.names}
+
+    def plain(self, configuration: Mapping[str, Any]) -> dict[str, Any]:
+        """A configuration with the names and values of the specification, from one with the user's."""
+        return {self.rename.get(n, n): _plain(configuration[n]) for n in self.names}
+
+    def values(self, configuration: Mapping[str, Any]) -> Values:
+        """The user's values of a configuration, in the order of the parameters."""
+        return tuple(configuration[n] for n in self.names)
+
+    def order(self, configuration: Mapping[str, Any]) -> Values:
+        """The place of a configuration among all, in the order of itertools.product."""
+        return tuple(list(self._values[n]).index(_key(configuration[n])) for n in self.names)
+
+    @property
+    def _renaming(self) -> dict[str, Any]:
+        return {"rename": self.rename} if self.rename else {}
+
+    # --- parts ---------------------------------------------------------------------------------------------------
+
+    def expression(self, value: Any, what: str, **options: Any) -> str:
+        """The program's expression for a text or a function of Python."""
+        try:
+            return _expressions.expression(value, self.tune_params, **options, **self._renaming)
+        except _expressions.Untranslatable as error:
+            raise NotImplementedError(f"{what} cannot be written as an expression of ndtune: {error}") from error
+
+    def restrict(self, restrictions: Any, folder: str, *, limit: bool = True) -> None:
+        """Add the restrictions, and with limit, as Kernel Tuner has it, that of the device's work-groups."""
+        entries = _expressions.restrictions(restrictions, self.tune_params, folder, **self._renaming)
+        names = [n for n in util.default_block_size_names if n in self.tune_params]
+        if limit and names:
+            product = " * ".join(self.rename.get(n, n) for n in names)
+            entries.append(f"{product} <= device.max_work_group_size")
+        if entries:
+            self.content["restrictions"] = entries
+
+    def _kernel(self, compiler_options: Sequence[str]) -> dict[str, Any]:
+        options = [compiler_options] if isinstance(compiler_options, str) else list(compiler_options)
+        options = [option.replace("{", "{{").replace("}", "}}") for option in options]
+        if self.kernel.generated or "#include" in self.kernel.text:
+            options.append("-I" + os.getcwd())
+        if self.kernel.defines is None:
+            options += [f"-D{name}={{{other}}}" for name, other in self.rename.items() if name.isidentifier()]
+        part: dict[str, Any] = {"name": self.kernel.name, "build_options": options}
+        source = self.kernel.sources[0]
+        if self.kernel.in_python:
+            self.handlers["kernel"] = self._generate
+        elif isinstance(source, Path) or util.looks_like_a_filename(source):
+            part["file"] = os.path.abspath(source)
+        else:
+            part["source"] = source
+        return part
+
+    def _generate(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Answer with the source of a configuration: the macros of `defines`, else of the grid, and the user's text."""
+        params = self.configuration(question["configuration"])
+        text = util.get_kernel_string(self.kernel.sources[0], params)
+        defines = self.kernel.defines
+        if defines is None:
+            size = util.get_problem_size(self.problem_size, params)
+            grid = util.get_grid_dimensions(size, params, self.grid_div, self.block_names)
+            defines = dict(zip(("grid_size_x", "grid_size_y", "grid_size_z"), grid, strict=True))
+        lines = []
+        for name, value in defines.items():
+            if not name.isidentifier():
+                raise ValueError(f"name is not a valid identifier: {name}")
+            value = value(params) if callable(value) else value
+            value = util.replace_param_occurrences(value, params) if isinstance(value, str) else str(value)
+            lines.append(f"#define {name} " + value.replace("\n", "\\\n") + "\n")
+        return {"source": "".join(lines) + ("#line 1\n" if lines else "") + text}
+
+    def _problem_size(self) -> list[Any]:
+        size = self.problem_size
+        if callable(size):
+            def dimension(i: int) -> Callable[[Any], Any]:
+                return lambda p: (lambda s: s[i] if isinstance(s, Sequence) else s)(size(p))
+
+            sample = size(dict(zip(self.names, next(itertools.product(*self.tune_params.values())), strict=True)))
+            parts: Sequence[Any] = [dimension(i) for i in range(len(sample) if isinstance(sample, Sequence) else 1)]
+        else:
+            parts = [size] if isinstance(size, (str, int, np.integer)) else list(size)
+        return [self._size(part) for part in parts]
+
+    def _size(self, part: Any) -> Any:
+        if isinstance(part, (int, np.integer)):
+            return int(part)
+        if not isinstance(part, str) and not callable(part):
+            raise TypeError("Error: problem_size should only contain strings or integers")
+        text = self.expression(part, "problem_size")
+        return text if text.isidentifier() or text.isdigit() else f"int({text})"
+
+    def _grid(self) -> None:
+        sizes, divisors = self.content["problem_size"], self.content["grid_div"]
+        for i, (axis, name, given) in enumerate(zip("xyz", self.block_names, self.grid_div, strict=True)):
+            if given is not None or name in self.tune_params:
+                sizes += [1] * (i + 1 - len(sizes))
+            if i < len(sizes):
+                divisors[axis] = self._divisors(given, name, f"grid_div_{axis}")
+
+    def _divisors(self, given: Any, name: str, what: str) -> list[str]:
+        if given is None:
+            return [self.rename.get(name, name)] if name in self.tune_params else []
+        if isinstance(given, (int, np.integer)):
+            return [str(int(given))]
+        if callable(given):
+            return [self.expression(given, what)]
+        if isinstance(given, str):
+            text = self.expression(given, what)
+            return [text if text.isidentifier() else f"int({text})"]
+        if not np.iterable(given):
+            raise ValueError(
+                "Error: unrecognized type in grid divisor list, should be any of int, str, callable, or iterable"
+            )
+        return [text for part in given for text in self._divisors(part, "", what)]
+
+    # --- data ----------------------------------------------------------------------------------------------------
+
+    def _name_arguments(self) -> None:
+        """Give the arguments the names that the source declares, where it has one for each."""
+        for declared in util.declarations(self.kernel.name, self.kernel.text):
+            found = [re.search(r"(\w+)\s*(\[\s*\])?\s*$", text) for text in declared]
+            names = [match[1] for match in found if match]
+            if len(declared) == len(set(names)) == len(self.arguments) and not set(names) & set(self.tune_params):
+                for argument, name, text in zip(self.arguments, names, declared, strict=True):
+                    argument.declare(name, text)
+                return
+
+    def write(self, folder: str, outputs: Sequence[bool]) -> None:
+        """Write the data of the arguments into a folder, and name the outputs."""
+        entries = [argument.entry(folder) for argument in self.arguments]
+        for entry, is_output in zip(entries, outputs, strict=True):
+            if is_output:
+                entry["output"] = True
+        self.content["arguments"] = entries
+
+    def loaded(self, paths: Mapping[str, str], wanted: Sequence[bool]) -> list[Any]:
+        """The outputs that the program wrote, as the user's arguments have them; None where wanted is false."""
+        return [
+            argument.load(paths[argument.name]) if want and argument.name in paths else None
+            for argument, want in zip(self.arguments, wanted, strict=True)
+        ]
+
+
+class Argument:
+    """An argument of the kernel: its entry in the specification, and the way back of its content."""
+
+    def __init__(self, place: int, value: Any) -> None:
+        self.value, self.name, self._raw = value, f"arg{place}", False
+        if util.is_tensor(value):
+            value = value.detach().cpu().numpy()
+        if isinstance(value, (bool, int, float, complex)):
+            raise TypeError(
+                f"Argument at position {place} of type: {type(value)} should be of type np.ndarray, numpy scalar, "
+                "or HIP Python DeviceArray type"
+            )
+        self.array = np.ascontiguousarray(value) if isinstance(value, np.ndarray) else None
+        self._scalar = value
+
+    def declare(self, name: str, text: str) -> None:
+        """Take the name of a declaration. What it calls another type than NumPy's is passed as bytes, unchecked."""
+        self.name = name
+        dtype = str(getattr(self.array if self.array is not None else self._scalar, "dtype", ""))
+        known = any(util.check_argument_type(other, text) for other in util.argument_types)
+        self._raw = self.array is not None and known and not util.check_argument_type(dtype, text)
+
+    def comparable(self, expected: np.ndarray) -> bool:
+        """Whether the program compares the content with an expected one as NumPy does: finite numbers of one kind."""
+        if self.array is None or self._is_bytes or self.array.dtype.kind not in "iuf":
+            return False
+        return expected.dtype.kind == self.array.dtype.kind and bool(np.isfinite(expected).all())
+
+    def entry(self, folder: str) -> dict[str, Any]:
+        """The entry of the specification; the content of an array is written into the folder."""
+        entry: dict[str, Any] = {"name": self.name}
+        if self.array is None:
+            return entry | self._by_value()
+        flat = self.flat(self.array)
+        entry |= {"type": "bytes" if self._is_bytes else flat.dtype.name, "size": flat.size}
+        if flat.any():
+            entry["fill"] = {"file": save(folder, self.name, flat)}
+        return entry
+
+    @property
+    def _is_bytes(self) -> bool:
+        assert self.array is not None
+        return self._raw or self.array.dtype.kind not in "biufc" or self.array.dtype.itemsize > 16
+
+    def flat(self, array: np.ndarray) -> np.ndarray:
+        """An array of this argument's type in one dimension, with elements of a type that the program knows."""
+        flat = array.reshape(-1)
+        if self._is_bytes or flat.dtype.kind == "b":
+            return flat.view(np.uint8)
+        return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
+
+    def _by_value(self) -> dict[str, Any]:
+        value = self._scalar
+        if type(value).__name__ == "LocalMemory":  # pyopencl's, in bytes
+            return {"type": "uint8", "local_size": int(value.size)}
+        if value.dtype.kind == "b":
+            return {"type": "uint8", "value": int(value)}
+        if value.dtype.kind in "iu" and -(2**63) <= value < 2**63:
+            return {"type": value.dtype.name, "value": int(value)}
+        if value.dtype.kind == "f" and np.isfinite(value):
+            return {"type": value.dtype.name, "value": float(value)}
+        return {"type": "bytes", "value": value.tobytes().hex()}
+
+    def load(self, path: str) -> Any:
+        """The content of a file of the program, in the type and the shape of the user's argument."""
+        assert self.array is not None
+        content = np.load(path).reshape(-1).view(self.array.dtype).reshape(self.array.shape)
+        if util.is_tensor(self.value):
+            return sys.modules["torch"].from_numpy(content)
+        return content
+
+
+def save(folder: str, name: str, array: np.ndarray) -> str:
+    """Write an array into a folder, and return the path."""
+    path = os.path.join(folder, name + ".npy")
+    np.save(path, array)
+    return path
+
+
+def _plain(value: Any) -> Any:
+    """A value of a parameter as the program has it: a Python number, a truth value or a text."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _key(value: Any) -> tuple[str, Any]:
+    """A key of a value that keeps 1, 1.0 and True apart, which are three values of the program."""
+    value = _plain(value)
+    return type(value).__name__, value

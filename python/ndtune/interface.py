@@ -1,0 +1,123 @@
+"""tune_kernel, run_kernel and tune_cache, with Kernel Tuner's arguments and what ndtune adds to them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from ndtune import util
+from ndtune._cache import Cache, path_of
+from ndtune._search import Interrupted, Search, Task
+from ndtune._specification import Kernel, Specification
+from ndtune.results import Results
+
+__all__ = ["Interrupted", "tune_kernel"]
+
+
+def tune_kernel(
+    kernel_name: str,
+    kernel_source: Any,
+    problem_size: Any,
+    arguments: Sequence[Any],
+    tune_params: Mapping[str, Sequence[Any]],
+    grid_div_x: Any = None,
+    grid_div_y: Any = None,
+    grid_div_z: Any = None,
+    restrictions: Any = None,
+    answer: Any = None,
+    atol: Any = 1e-6,
+    verify: Any = None,
+    verbose: bool = False,
+    lang: str | None = None,
+    device: Any = 0,
+    platform: int = 0,
+    smem_args: Any = None,
+    cmem_args: Any = None,
+    texmem_args: Any = None,
+    compiler: Any = None,
+    compiler_options: Any = None,
+    defines: Any = None,
+    log: Any = None,
+    iterations: int = 7,
+    block_size_names: Any = None,
+    quiet: bool = False,
+    strategy: Any = None,
+    strategy_options: Any = None,
+    cache: Any = None,
+    metrics: Any = None,
+    simulation_mode: Any = None,
+    parallel: Any = None,
+    observers: Any = None,
+    objective: Any = None,
+    objective_higher_is_better: Any = None,
+    objectives: Any = None,
+    seed: Any = None,
+    *,
+    strict: bool = False,
+    rtol: Any = 1e-5,
+    keep_log: Any = None,
+    prior: Any = None,
+    devices: Sequence[str] | None = None,
+    progress: str | None = None,
+    options: Sequence[str] = (),
+) -> tuple[Results, dict[str, Any]]:
+    """Find the fastest configuration of a kernel."""
+    begun = time.perf_counter()
+    if log:
+        stamp = datetime.now().strftime("%Y%m%d-%H:%M:%S")
+        logging.basicConfig(filename=f"{kernel_name}{stamp}.log", level=log)
+    kernel = Kernel(kernel_name, kernel_source, lang, defines)
+    kernel.check_arguments(arguments)
+    util.check_block_size_names(block_size_names)
+    wanted = _objectives(objective, objective_higher_is_better, objectives)
+    util.check_tune_params_list(tune_params, observers, simulation_mode=simulation_mode)
+    block_size_names = util.check_block_size_params_names_list(block_size_names, tune_params)
+    util.append_default_block_size_names(block_size_names)
+    specification = Specification(
+        kernel,
+        problem_size,
+        arguments,
+        tune_params,
+        (grid_div_x, grid_div_y, grid_div_z),
+        block_size_names,
+        compiler_options,
+    )
+    task = Task(
+        specification,
+        wanted,
+        metrics=metrics,
+        restrictions=restrictions,
+        answer=answer,
+        atol=atol,
+        rtol=rtol,
+        verify=util.normalize_verify_function(verify),
+        iterations=iterations,
+        strict=strict,
+        verbose=verbose,
+        quiet=quiet,
+        progress=progress,
+        compiler_options=compiler_options,
+        cache=Cache(path_of(cache), kernel_name, problem_size, tune_params) if cache else None,
+        log=os.path.abspath(keep_log) if keep_log else None,
+    )
+    task.arguments = ["--strategy", strategy or "brute_force"]
+    task.arguments += ["--device", ",".join(devices or [f"{platform}:{device}"])]
+    task.arguments += ["--prior", "none" if prior is None else str(prior), *options]
+    search = Search(task, begun)
+    search.run()
+    return search.results, search.env
+
+
+def _objectives(objective: Any, higher: Any, objectives: Any) -> dict[str, bool]:
+    """The objectives by name, each with whether higher is better."""
+    if objectives:
+        if not isinstance(objectives, dict):
+            raise ValueError("objectives should be a dict of (objective, higher_is_better) pairs")
+        return objectives
+    objective, higher = util.get_objective_defaults(objective, higher)
+    names = [objective] if isinstance(objective, str) else objective
+    return dict(zip(names, [higher] if isinstance(higher, bool) else higher, strict=True))
