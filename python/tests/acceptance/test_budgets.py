@@ -1,0 +1,49 @@
+"""Limits of time and of evaluations."""
+
+import time
+from typing import Any
+
+import pytest
+
+
+def test_no_time_at_all(package: Any, vector_add: list[Any]) -> None:
+    with pytest.raises(RuntimeError, match="startup time of the tuning process"):
+        package.tune_kernel(*vector_add, strategy="random_sample", strategy_options={"time_limit": 0.0})
+
+
+def test_some_time(package: Any, vector_add: list[Any]) -> None:
+    vector_add[4]["unused"] = list(range(2000))
+    began = time.perf_counter()
+    results, _ = package.tune_kernel(
+        *vector_add, strategy="random_sample", strategy_options={"time_limit": 3.0}, quiet=True
+    )
+    assert 0 < len(results) < 6000
+    assert time.perf_counter() - began < 30  # a busy machine
+
+
+def test_enough_time(package: Any, vector_add: list[Any]) -> None:
+    results, _ = package.tune_kernel(
+        *vector_add, strategy="random_sample", strategy_options={"fraction": 1.0, "time_limit": 60.0}
+    )
+    assert len(results) == 3
+
+
+@pytest.mark.parametrize("strategy", ["random_sample", "genetic_algorithm", "greedy_ils", "simulated_annealing"])
+def test_evaluations(package: Any, vector_add: list[Any], strategy: str) -> None:
+    vector_add[4]["tile"] = list(range(1, 9))
+    results, _ = package.tune_kernel(*vector_add, strategy=strategy, strategy_options={"max_fevals": 7}, quiet=True)
+    assert 0 < len({(r["block_size_x"], r["tile"]) for r in results}) <= 7
+
+
+def test_sum_of_times(package: Any, vector_add: list[Any], answer: list[Any]) -> None:
+    """What the environment says to have spent is positive, and not more than was spent."""
+    vector_add[4]["tile"] = [1, 2, 3]
+    began = time.perf_counter()
+    results, env = package.tune_kernel(
+        *vector_add, strategy="genetic_algorithm", answer=answer, strategy_options={"popsize": 5, "max_fevals": 8}
+    )
+    passed = (time.perf_counter() - began) * 1000
+    keys = ["framework", "strategy", "compile", "verification", "benchmark"]
+    parts = [env[f"total_{key}_time"] for key in keys] + [env["overhead_time"]]
+    assert all(part > 0 for part in parts)
+    assert 0 < sum(parts) <= passed * 1.001
