@@ -2,7 +2,7 @@
 
     python tests/acceptance/table.py [ARGUMENT OF PYTEST ...]
 
-Kernel Tuner, with pyopencl, must be installed beside ndtune. Cases that are of ndtune only are not counted for Kernel Tuner.
+Kernel Tuner, with pyopencl, must be installed beside ndtune. Cases of ndtune only are not counted for Kernel Tuner.
 """
 
 import os
