@@ -464,7 +464,7 @@ func (r *run) judge(result *Result) {
 	if result.Timestamp.IsZero() {
 		result.Timestamp = time.Now()
 	}
-	if result.Status != Correct {
+	if result.Status != Correct || r.options.Untimed {
 		return
 	}
 	stats := result.Stats()

@@ -33,6 +33,9 @@ type Options struct {
 	// argument resumed tells whether the result comes from the log.
 	OnResult func(r Result, resumed bool)
 
+	// Untimed says that the evaluator does not time: results have neither metrics nor an objective.
+	Untimed bool
+
 	// Finalists is the number of the best results that are measured again at the end, if the evaluator
 	// can do that. 0 means 10, a negative number none.
 	Finalists int

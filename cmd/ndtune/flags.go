@@ -199,7 +199,7 @@ func loadFrom[T any](c *cli.Context, load func(string, spec.Options) (T, error))
 		paths[0] = "standard input"
 		switch options.Text, err = documentsOf(c).next(c.Context); {
 		case err == io.EOF:
-			return read, wrong("standard input holds no specification")
+			return read, errNoSpecification
 		case err != nil:
 			return read, err
 		}

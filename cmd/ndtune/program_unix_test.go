@@ -28,6 +28,7 @@ type runningProgram struct {
 	folder  string
 	command *exec.Cmd
 	stdout  *bufio.Reader
+	pipe    io.Closer       // stdout
 	out     strings.Builder // what was read of stdout
 	notes   awaitedText     // stderr
 	gone    chan struct{}   // closed when the program, and all that it started, has ended
@@ -75,7 +76,7 @@ func startProgram(t *testing.T, folder string, environment []string, arguments .
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.stdout = bufio.NewReader(stdout)
+	s.stdout, s.pipe = bufio.NewReader(stdout), stdout
 	// The program has one end of a pipe, and the processes that it starts inherit it.
 	alive, held, err := os.Pipe()
 	if err != nil {
@@ -111,6 +112,15 @@ func (s *runningProgram) read(lines int) {
 			return
 		}
 	}
+}
+
+// close closes stdout, as a reader does that ends.
+func (s *runningProgram) close() {
+	s.t.Helper()
+	if err := s.pipe.Close(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.stdout.Reset(strings.NewReader(""))
 }
 
 // await waits until stderr matches an expression, in which ^ and $ match at line ends.

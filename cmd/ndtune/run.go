@@ -2,8 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,10 +26,15 @@ import (
 
 func runCommand() *cli.Command {
 	flags := append(append(specFlags(), deviceFlag("")), evaluationFlags()...)
-	flags = append(flags, &cli.BoolFlag{
-		Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
-		Usage: "show the output of the kernel and the driver",
-	})
+	flags = append(flags, jsonLinesFlag(),
+		&cli.BoolFlag{
+			Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
+			Usage: "show the output of the kernel and the driver",
+		},
+		&cli.StringFlag{
+			Name: "outputs", TakesFile: true, Category: categoryOutput,
+			Usage: "write the outputs of the first launch, which finds the initial content of all buffers, to `FOLDER`, as NAME.npy",
+		})
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "build, verify and time one configuration",
@@ -34,33 +44,94 @@ every single time, the use of the time, and the whole reason of a failure. A par
 a single value in the specification may be left out.
 
    ndtune run kernel.yaml -p block_size_x=64 -p tile_size=2
-   ndtune run kernel.yaml -p block_size_x=64 -p tile_size=2 --iterations 100 --device cpu`,
+   ndtune run kernel.yaml -p block_size_x=64 -p tile_size=2 --iterations 100 --device cpu
+
+With --iterations 0, the kernel is launched once, and not timed. A program that runs many kernels gives
+a specification after the other on standard input, and reads a line for each (docs/stream.md):
+
+   ndtune run - --json --iterations 0 --outputs results`,
 		Flags: flags,
-		Action: func(c *cli.Context) error {
-			s, err := loadSpec(c)
-			if err != nil {
+		Action: streamed(func(c *cli.Context) error {
+			if err := checkWorkers(c); err != nil {
 				return err
 			}
-			return runOne(c, s)
-		},
+			r := runner{cli: c, evaluation: evaluationOf(c), folder: c.String("outputs")}
+			r.evaluation.Named = true
+			if c.IsSet("iterations") && c.Int("iterations") == 0 {
+				r.evaluation.Iterations = device.Untimed
+			}
+			if c.Bool("json") && c.Args().First() == standardInput {
+				return r.answerAll()
+			}
+			return r.load()
+		}),
 	}
 }
 
-// runOne evaluates the only configuration of a specification.
-func runOne(c *cli.Context, s *spec.Spec) error {
-	if err := checkWorkers(c); err != nil {
+// A runner evaluates single configurations on one device.
+type runner struct {
+	cli        *cli.Context
+	evaluation session.Evaluation
+	folder     string         // of outputs; "": they are not wanted
+	device     *device.Listed // nil: not chosen yet
+}
+
+// answerAll answers each specification on standard input, until that ends. A wrong specification costs its own answer only.
+func (r *runner) answerAll() error {
+	c, folder := r.cli, r.folder
+	r.evaluation.Reserve = prepareWorker(c)
+	defer r.evaluation.Reserve.Close()
+	if err := r.chooseDevice(); err != nil {
 		return err
 	}
-	if open := openParameters(s.Problem); len(open) > 0 {
-		return wrong("run evaluates one configuration: name one value for %s with -p", strings.Join(open, ", "))
+	for n := 1; ; n++ {
+		if folder != "" {
+			r.folder = filepath.Join(folder, strconv.Itoa(n))
+		}
+		switch err := r.load(); {
+		case c.Context.Err() != nil:
+			return c.Context.Err()
+		case errors.Is(err, errNoSpecification):
+			return nil
+		case err != nil && !errors.Is(err, errReported):
+			streamOf(c).tell(streamEnd{Kind: "error", Status: exitStatus(err, false), Error: err.Error()})
+		}
 	}
-	listed, err := selectDevice(c)
+}
+
+func (r *runner) chooseDevice() error {
+	if r.device != nil {
+		return nil
+	}
+	listed, err := selectDevice(r.cli)
+	r.device = &listed
+	return err
+}
+
+// load evaluates the only configuration of the specification that the command line names.
+func (r *runner) load() error {
+	s, err := loadSpec(r.cli)
 	if err != nil {
 		return err
 	}
-	evaluation := evaluationOf(c)
-	evaluation.Named = true
-	one := session.New(session.Plan{Spec: s}, session.Place{Devices: []device.Listed{listed}}, evaluation, listener(c))
+	return r.run(s)
+}
+
+// run evaluates the only configuration of a specification, and shows the result.
+func (r *runner) run(s *spec.Spec) error {
+	c, e := r.cli, r.evaluation
+	if open := openParameters(s.Problem); len(open) > 0 {
+		return wrong("run evaluates one configuration: name one value for %s with -p", strings.Join(open, ", "))
+	}
+	outputs, err := r.outputsOf(s.Problem)
+	if err != nil {
+		return err
+	}
+	if err := r.chooseDevice(); err != nil {
+		return err
+	}
+	e.Outputs = r.folder
+	one := session.New(session.Plan{Spec: s}, session.Place{Devices: []device.Listed{*r.device}}, e, listener(c))
 	defer one.Close()
 	if err := one.FindPeaks(c.Context, nil); err != nil {
 		return err
@@ -82,6 +153,11 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 	if err := one.AddLimits(c.Context, outcome); err != nil {
 		return err
 	}
+	if out := streamOf(c); out != nil {
+		if err := out.result(outcome.Results[0], outputs); err != nil {
+			return err
+		}
+	}
 	printOne(c.App.Writer, s.Problem, outcome)
 	if outcome.Results[0].Unchanged {
 		fmt.Fprintln(c.App.ErrWriter, unchangedNotice)
@@ -90,6 +166,27 @@ func runOne(c *cli.Context, s *spec.Spec) error {
 		return errIncorrect
 	}
 	return c.Context.Err()
+}
+
+// outputsOf makes the folder of the outputs, and returns their paths by name. None of them exists.
+func (r *runner) outputsOf(p *problem.Problem) (map[string]string, error) {
+	if r.folder == "" {
+		return nil, nil
+	}
+	if err := os.MkdirAll(r.folder, 0o777); err != nil {
+		return nil, wrong("--outputs: %w", err)
+	}
+	paths := map[string]string{}
+	for _, a := range p.Arguments() {
+		if !a.Output {
+			continue
+		}
+		paths[a.Name] = device.OutputPath(r.folder, a)
+		if err := os.Remove(paths[a.Name]); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, wrong("--outputs: %w", err)
+		}
+	}
+	return paths, nil
 }
 
 // openParameters lists the parameters that have more than one value left, with their values.
@@ -125,11 +222,15 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 		fmt.Fprintf(w, "%s, %s: %s\n", r.Configuration, r.Status, strings.TrimSpace(r.Reason))
 		return
 	}
-	fmt.Fprintln(w, formatMeasured(r.Configuration.String(), r.Time(), r.Metrics))
-	s := r.Stats()
-	fmt.Fprintf(w, "times: minimum %s, median %s, mean %s, maximum %s, standard deviation %s (%s)\n",
-		formatTime(s.Min), formatTime(s.Median), formatTime(s.Mean), formatTime(s.Max), formatTime(s.StandardDeviation),
-		figure.Count(s.Count, "launch"))
+	if s := r.Stats(); len(r.Times) > 0 {
+		fmt.Fprintln(w, formatMeasured(r.Configuration.String(), r.Time(), r.Metrics))
+		fmt.Fprintf(w, "times: minimum %s, median %s, mean %s, maximum %s, standard deviation %s (%s)\n",
+			formatTime(s.Min), formatTime(s.Median), formatTime(s.Mean), formatTime(s.Max), formatTime(s.StandardDeviation),
+			figure.Count(s.Count, "launch"))
+		fmt.Fprintf(w, "each: %s\n", joinTexts(" ", formatTime, r.Times...))
+	} else {
+		fmt.Fprintf(w, "%s, launched once\n", r.Configuration)
+	}
 	for _, reading := range r.Readings {
 		if reading.Missing != "" {
 			fmt.Fprintf(w, "%s: %s\n", reading.Quantity, reading)
@@ -142,8 +243,8 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 			verified += " by this kernel itself, the weakest reference"
 		}
 	}
-	fmt.Fprintf(w, "each: %s\noutput: %s\n", joinTexts(" ", formatTime, r.Times...), verified)
-	if l, err := p.Limit(r.Configuration, o.Device); err == nil {
+	fmt.Fprintf(w, "output: %s\n", verified)
+	if l, err := p.Limit(r.Configuration, o.Device); err == nil && len(r.Times) > 0 {
 		fmt.Fprintln(w, limitText(l, r.Time()))
 		if note := quickText(o.Device.Peaks); note != "" {
 			fmt.Fprintln(w, note)

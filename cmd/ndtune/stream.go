@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -37,7 +39,9 @@ type streamEnd struct {
 }
 
 func jsonLinesFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "json", Category: categoryOutput, Usage: "print JSON lines for programs: results, notes, the end (docs/stream.md)"}
+	return &cli.BoolFlag{
+		Name: "json", Category: categoryOutput, Usage: "print JSON lines for programs: results, notes, the end (docs/stream.md)",
+	}
 }
 
 // streamed makes an action one whose output is a stream if --json is given.
@@ -90,6 +94,28 @@ func (s *stream) tell(v any) {
 	s.lines(append(line, '\n'))
 }
 
+// result tells a result, with the paths of its outputs by name. Those that do not exist were not written, as the launch failed.
+func (s *stream) result(r tune.Result, outputs map[string]string) error {
+	line, err := record.ResultLine(r)
+	if err != nil {
+		return err
+	}
+	for name, path := range outputs {
+		if _, err := os.Stat(path); err != nil {
+			delete(outputs, name)
+		}
+	}
+	if len(outputs) > 0 {
+		paths, err := json.Marshal(outputs)
+		if err != nil {
+			return err
+		}
+		line = fmt.Appendf(line[:len(line)-1], `,"outputs":%s}`, paths)
+	}
+	s.lines(append(line, '\n'))
+	return nil
+}
+
 // lines writes whole lines. The output keeps the first error.
 func (s *stream) lines(b []byte) {
 	s.mutex.Lock()
@@ -107,6 +133,8 @@ func (e reportedError) Is(target error) bool { return target == errReported }
 const standardInput = "-"
 
 var readsInput = []string{"tune", "run", "space"}
+
+var errNoSpecification = wrong("standard input holds no specification")
 
 // documents are the texts of standard input, which lines «---» separate.
 type documents struct{ *bufio.Reader }

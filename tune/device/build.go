@@ -78,15 +78,32 @@ func (s *session) build(ctx context.Context, v *launch.Variant, binary []byte) (
 func (s *session) compile(v *launch.Variant) (*Built, error) {
 	var program *cl.Program
 	var err error
-	if v.SPIRV() {
+	switch {
+	case v.SPIRV():
 		program, err = s.buildSPIRV(v)
-	} else {
+	case s.kept != nil && s.keptAs == s.keyOf(v):
+		program, s.kept = s.kept, nil
+	default:
 		program, err = s.buildTarget(v.Source, s.options(v), v.Target)
 	}
 	if err != nil {
 		return nil, s.buildFailure(v, err)
 	}
 	return s.link(program, v)
+}
+
+// keep has the launcher keep the program of a variant that was launched, instead of its release: a program that is asked for single
+// launches builds the same kernel again and again, which takes PoCL 24 ms even if its cache has it.
+func (s *session) keep(b *Built) {
+	if b != nil {
+		s.kept.Release()
+		s.kept, s.keptAs, b.program = b.program, s.keyOf(b.Variant), nil
+	}
+}
+
+// keyOf returns a text of everything on which the program of a variant depends.
+func (s *session) keyOf(v *launch.Variant) string {
+	return strings.Join([]string{v.Target, s.options(v), v.Source}, "\n")
 }
 
 // options returns all options of the compiler. Those of NVIDIA have the one that makes it print what the kernels take, if this

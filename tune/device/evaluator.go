@@ -45,9 +45,12 @@ import (
 	"github.com/ndtune/ndtune/tune/task"
 )
 
+// Untimed as the number of timed launches leaves out all but the first launch, whose output is verified: a correct result has no times.
+const Untimed = -1
+
 // Options of an Evaluator. Zero fields have the defaults named.
 type Options struct {
-	Iterations int // timed launches of a configuration; those of the problem
+	Iterations int // timed launches of a configuration, or [Untimed]; those of the problem
 
 	// EarlyStop is how many times worse than the best an objective may be after the first
 	// timed launch. A configuration beyond it is not launched again. If EarlyStop is at most
@@ -75,6 +78,10 @@ type Options struct {
 	// Launcher is that of an evaluator of the same device, from [Evaluator.Detach]; nil: Open makes one.
 	Launcher *Launcher
 
+	// Outputs is a folder that gets the outputs of the first launch of each configuration, which finds the initial content of all
+	// buffers: see [OutputPath]. "": they are not kept.
+	Outputs string
+
 	// Scratch is the folder in which a command that judges outputs gets its folders; "": that of the
 	// system for temporary files.
 	Scratch string
@@ -92,6 +99,7 @@ type Evaluator struct {
 	earlyStop  float64
 	supervisor Supervisor
 	scratch    string
+	outputs    string
 	session    *session
 	references references
 	best       atomic.Pointer[float64] // the best objective so far; nil: unknown
@@ -114,13 +122,13 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 			return nil, err
 		}
 	}
-	o.Iterations = cmp.Or(max(0, o.Iterations), p.Timing().Launches)
+	o.Iterations = cmp.Or(o.Iterations, p.Timing().Launches)
 	if o.Supervisor == nil {
 		o.Supervisor = unsupervised{o.Set}
 	}
 	e := &Evaluator{
 		device: d, identity: identity, given: p, problem: p,
-		iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch,
+		iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch, outputs: o.Outputs,
 	}
 	e.references.Evaluator = e
 	if e.session, err = e.newSession(o.Launcher, o.Timer); err != nil {
@@ -200,6 +208,9 @@ type Prebuilt struct {
 func (e *Evaluator) One(ctx context.Context, c space.Configuration, known Prebuilt) (tune.Result, error) {
 	t := e.trial(c)
 	t.known = known
+	if e.iterations == Untimed {
+		return e.finish(t, func() error { return t.prove(ctx) })
+	}
 	return e.finish(t, func() error { return t.run(ctx) })
 }
 

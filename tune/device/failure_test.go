@@ -211,7 +211,7 @@ func TestCancellingTakesEffectAfterTheRunningLaunch(t *testing.T) {
 	e := open(t, increment(false))
 	e.useTimer(hardware.TimerHost) // waits for each launch
 	c := configurationOf(t, e.problem, nil)
-	const stages = 10 // up to the timed launches
+	const stages = 11 // up to the timed launches
 	for n := range stages + 8 {
 		left := n
 		_, err := e.One(countdown{context.Background(), &left}, c, Prebuilt{})

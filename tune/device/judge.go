@@ -105,5 +105,8 @@ func writeArray(folder string, info launch.Argument, pixels []int, a *array.Arra
 	if a.Struct != nil {
 		shape, a = []int{a.Len(), a.Struct.Size}, &array.Array{Type: a.Type, Bytes: a.Bytes}
 	}
-	return array.WriteNPY(filepath.Join(folder, info.Name+".npy"), a, shape)
+	return array.WriteNPY(OutputPath(folder, info), a, shape)
 }
+
+// OutputPath returns the path of the file of an argument in a folder.
+func OutputPath(folder string, a launch.Argument) string { return filepath.Join(folder, a.Name+".npy") }

@@ -24,6 +24,8 @@ type Launcher struct {
 
 	programs map[string]*cl.Program // of the kernels, by options and source
 	kernels  map[string]*cl.Kernel  // made by Kernel, by options, source and name
+	kept     *cl.Program            // the one that was built last for a single launch; nil: none
+	keptAs   string                 // see session.keyOf
 	targets  map[string]string      // why the driver builds none, by target; "": it does
 }
 
@@ -63,7 +65,8 @@ func (l *Launcher) Release() {
 	for _, p := range l.programs {
 		p.Release()
 	}
-	l.kernels, l.programs = nil, nil
+	l.kept.Release()
+	l.kernels, l.programs, l.kept = nil, nil, nil
 	l.Queue.Release()
 	l.Context.Release()
 }

@@ -30,13 +30,13 @@ type trial struct {
 func (t *trial) run(ctx context.Context) error {
 	defer t.release()
 	return t.through(ctx, t.derive, t.build, t.footprint, t.digestUnlessCPU,
-		t.bind, t.expect, t.launchFirst, t.guard, t.verify, t.measure, t.observe)
+		t.bind, t.expect, t.launchFirst, t.guard, t.keepOutputs, t.verify, t.measure, t.observe)
 }
 
 // prove is run without the measurement.
 func (t *trial) prove(ctx context.Context) error {
 	defer t.release()
-	return t.through(ctx, t.derive, t.build, t.footprint, t.bind, t.expect, t.launchFirst, t.guard, t.verify)
+	return t.through(ctx, t.derive, t.build, t.footprint, t.bind, t.expect, t.launchFirst, t.guard, t.keepOutputs, t.verify)
 }
 
 // through takes the configuration through stages until one fails or the context ends.
@@ -160,6 +160,27 @@ func (t *trial) guard(context.Context) error {
 	return err
 }
 
+// keepOutputs writes the outputs of the first launch to files, if they are wanted.
+func (t *trial) keepOutputs(context.Context) error {
+	if t.outputs == "" {
+		return nil
+	}
+	for i, info := range t.session.infos {
+		if !info.Output {
+			continue
+		}
+		holder := t.variant.Holders[i]
+		out, err := t.session.read(holder, nil)
+		if err != nil {
+			return fail(tune.Runtime, "%v", err)
+		}
+		if err := writeArray(t.outputs, info, t.variant.Pixels[holder], out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // verify compares the output of the first launch with the reference, and restores the
 // buffers for what follows.
 func (t *trial) verify(ctx context.Context) error {
@@ -255,7 +276,12 @@ func (t *trial) measure(ctx context.Context) error {
 	return nil
 }
 
-func (t *trial) release() { t.built.Release() }
+func (t *trial) release() {
+	if t.iterations == Untimed {
+		t.session.keep(t.built)
+	}
+	t.built.Release()
+}
 
 // batchable bounds the launches that are enqueued without waiting, in milliseconds:
 // together they keep the device busy, and a run that is cancelled still ends soon.

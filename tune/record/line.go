@@ -11,6 +11,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // The kinds of lines after the header.
@@ -130,6 +131,24 @@ func (p *entry) append(b []byte) ([]byte, error) {
 		b = fields[i].append(b)
 	}
 	return append(b, '}'), nil
+}
+
+// ResultLine returns a result as it stands in a run log, without the checksum and the end of the line.
+func ResultLine(r tune.Result) ([]byte, error) {
+	var list []space.Parameter
+	for i := range r.Configuration.Len() {
+		list = append(list, r.Configuration.Parameters().At(i))
+	}
+	l, err := newLayout(list)
+	if err != nil {
+		return nil, err
+	}
+	d, err := l.indices(r.Configuration)
+	if err != nil {
+		return nil, err
+	}
+	p := entry{kind: kindResult, configuration: configured{l, d}, result: r}
+	return p.append(nil)
 }
 
 // parseChecked reads a line after the header and tells damage from lines that this program

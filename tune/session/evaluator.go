@@ -31,7 +31,8 @@ type Evaluation struct {
 	Workers       int             // that build; 0: as many as are worth it
 	Reserve       *worker.Reserve // of workers, for this machine; nil: one of the session's own
 	Output        io.Writer       // gets what workers and drivers print; nil: it is dropped
-	Iterations    int             // timed launches; 0: those of the specification
+	Iterations    int             // timed launches, or device.Untimed; 0: those of the specification
+	Outputs       string          // as in [device.Options]
 	BuildTimeout  time.Duration
 	KernelTimeout time.Duration
 
@@ -74,7 +75,7 @@ func (s *Session) openDevice(earlyStop float64) error {
 	if len(s.place.Devices) > 1 {
 		return wrongOption("--workers 0 evaluates on one device, and --device names %d; name one of them", len(s.place.Devices))
 	}
-	o := device.Options{Peaks: s.limits.peaks, Iterations: s.launches(), EarlyStop: earlyStop}
+	o := device.Options{Peaks: s.limits.peaks, Iterations: s.launches(), EarlyStop: earlyStop, Outputs: s.evaluation.Outputs}
 	if len(s.controls) > 0 {
 		o.Set = s.controls[0].Set
 	}
@@ -95,7 +96,7 @@ func (s *Session) openPool(ctx context.Context, earlyStop float64) error {
 	pool, err := worker.Open(ctx, s.place.Devices, s.plan.Spec.Problem, worker.Options{
 		Workers: e.Workers, Single: e.Named, Peaks: s.limits.peaks, Iterations: s.launches(), EarlyStop: earlyStop,
 		BuildTimeout: e.BuildTimeout, KernelTimeout: e.KernelTimeout, Set: s.controls.setters(),
-		Reserve: e.Reserve, Needs: s.limits.needs, Note: s.listener.Note,
+		Outputs: e.Outputs, Reserve: e.Reserve, Needs: s.limits.needs, Note: s.listener.Note,
 	})
 	if err == nil {
 		s.Evaluator = pool

@@ -145,7 +145,7 @@ func (s *Session) Run(ctx context.Context, onResult func(r tune.Result, resumed 
 
 // RunOne evaluates the only configuration of the space, once.
 func (s *Session) RunOne(ctx context.Context) (*tune.Outcome, error) {
-	outcome, err := tune.Run(ctx, s.plan.Spec.Problem, s.Evaluator, tune.Options{Finalists: -1})
+	outcome, err := tune.Run(ctx, s.plan.Spec.Problem, s.Evaluator, tune.Options{Finalists: -1, Untimed: s.launches() == device.Untimed})
 	return outcome, errors.Join(err, s.controls.restore())
 }
 

@@ -21,11 +21,13 @@ type Options struct {
 	// Single lets one worker build and measure, for a single configuration.
 	Single bool
 
-	Iterations int     // timed launches of a configuration; those of the problem
+	Iterations int     // timed launches of a configuration, or device.Untimed; those of the problem
 	EarlyStop  float64 // as in device.Options
 
 	BuildTimeout  time.Duration // for a build with the first launch; DefaultBuildTimeout
 	KernelTimeout time.Duration // for each later launch; DefaultKernelTimeout
+
+	Outputs string // as in device.Options
 
 	// Peaks are the measured peaks of the devices, for metrics and objectives; nil: unknown.
 	Peaks *hardware.Peaks

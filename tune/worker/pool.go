@@ -99,7 +99,7 @@ func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
 	} else if o.Workers <= 0 {
 		o.Workers = defaultWorkers(p, identity)
 	}
-	o.Iterations = cmp.Or(max(0, o.Iterations), p.Timing().Launches)
+	o.Iterations = cmp.Or(o.Iterations, p.Timing().Launches)
 	o.BuildTimeout = cmp.Or(max(0, o.BuildTimeout), DefaultBuildTimeout)
 	o.KernelTimeout = cmp.Or(max(0, o.KernelTimeout), DefaultKernelTimeout)
 	if o.Note == nil {
@@ -131,7 +131,7 @@ func (p *Pool) prepare() (err error) {
 	}
 	p.hello = hello{
 		Digest: p.problem.Digest(), Maker: p.options.Maker, Input: p.options.Input,
-		Iterations: p.options.Iterations, EarlyStop: p.options.EarlyStop,
+		Iterations: p.options.Iterations, EarlyStop: p.options.EarlyStop, Outputs: p.options.Outputs,
 	}
 	// Probes would be measured at any settings, and disturb what is observed.
 	if len(p.problem.SettingNames()) == 0 && len(p.problem.Observed()) == 0 {

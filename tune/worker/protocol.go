@@ -67,6 +67,7 @@ type hello struct {
 
 	Iterations int
 	EarlyStop  float64
+	Outputs    string // as in device.Options
 	Scratch    string // a folder for temporary files, which outlives the worker
 	Alone      bool   // no other worker needs the right outputs, unless this one dies
 

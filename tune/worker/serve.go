@@ -108,7 +108,7 @@ func (s *server) greet(h hello) error {
 	}
 	o := device.Options{
 		Timer: h.Device.Timer, Peaks: h.Device.Peaks, Instruments: h.Device.Instruments, Iterations: h.Iterations, EarlyStop: h.EarlyStop,
-		Supervisor: s, Launcher: s.idle, Scratch: h.Scratch,
+		Supervisor: s, Launcher: s.idle, Scratch: h.Scratch, Outputs: h.Outputs,
 	}
 	s.alone = h.Alone
 	if s.builds = h.Builds; s.builds {
