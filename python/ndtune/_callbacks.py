@@ -1,0 +1,116 @@
+"""Questions of the program to Python functions: judges, generators, instruments, strategies.
+
+The specification names a command for each kind of question. That command, relay.py, connects to a socket here, and the
+questions are answered in the thread that calls Callbacks.answer, one after the other.
+"""
+
+import json
+import os
+import secrets
+import select
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ndtune.util import NpEncoder
+
+Message = dict[str, Any]
+Then = Callable[[Callable[[], bool]], None]
+Handler = Callable[[Message], "Message | None | tuple[Message, Then]"]
+
+
+class Callbacks:
+    """Answers questions by handlers, one for each kind; a context manager, which closes all sockets at its end.
+
+    A handler gets a question and returns its answer, or None if the question needs none. (answer, then) also has
+    something to do after the answer was sent: then(ready) runs until ready() says that the next question has come.
+    The first exception of a handler is kept in error; its question, and all that follow, are answered with its text.
+    """
+
+    def __init__(self, handlers: Mapping[str, Handler], *, unix: bool = hasattr(socket, "AF_UNIX")) -> None:
+        self.error: Exception | None = None
+        self._handlers = dict(handlers)
+        self._folder = tempfile.TemporaryDirectory(prefix="ndtune-", ignore_cleanup_errors=True)
+        self._address = str(Path(self._folder.name, "socket"))
+        self._token = ""
+        # A path of a socket has at most 103 bytes on some systems.
+        if unix and len(os.fsencode(self._address)) < 100:
+            self._server = socket.socket(socket.AF_UNIX)
+            self._server.bind(self._address)
+        else:
+            self._server = socket.create_server(("127.0.0.1", 0))
+            self._token = secrets.token_hex(16)
+            Path(self._address).write_text(f"{self._server.getsockname()[1]} {self._token}")
+        self._server.listen()
+        self._relays: dict[socket.socket, _Relay] = {}
+
+    def command(self, kind: str) -> list[str]:
+        """Return the command that asks the handler of a kind, for the specification."""
+        return [sys.executable, "-S", "-E", str(Path(__file__).with_name("relay.py")), self._address, kind]
+
+    def readers(self) -> list[socket.socket]:
+        """Return what to wait for at the moment; each may be given to answer as soon as it can be read."""
+        return [self._server, *self._relays]
+
+    def answer(self, ready: Any) -> None:
+        """Take what has come on one of the readers, and answer all complete questions."""
+        if ready is self._server:
+            connection = self._server.accept()[0]
+            if self._token:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._relays[connection] = _Relay()
+            return
+        relay = self._relays[ready]
+        try:
+            data = ready.recv(1 << 16)
+            *lines, relay.rest = (relay.rest + data).split(b"\n")
+            if relay.kind is None and lines:
+                token, _, relay.kind = lines.pop(0).decode().partition(" ")
+                if not secrets.compare_digest(token, self._token):
+                    data = b""
+            while lines and data:
+                self._reply(ready, relay, lines.pop(0), lines)
+        except ConnectionError:
+            data = b""
+        if not data:
+            del self._relays[ready]
+            ready.close()
+
+    def _reply(self, connection: socket.socket, relay: "_Relay", line: bytes, more: list[bytes]) -> None:
+        reply: Any = None
+        then: Then | None = None
+        try:
+            if self.error is None:
+                reply = self._handlers[relay.kind or ""](json.loads(line))
+                if isinstance(reply, tuple):
+                    reply, then = reply
+        except Exception as error:
+            self.error = error
+        if self.error is not None:
+            reply = {"error": f"{type(self.error).__name__}: {self.error}"}
+        if reply is not None:
+            connection.sendall(json.dumps(reply, cls=NpEncoder, ensure_ascii=False).encode() + b"\n")
+        if then is not None:
+            try:
+                then(lambda: bool(more or select.select([connection], [], [], 0)[0]))
+            except Exception as error:
+                self.error = error
+
+    def __enter__(self) -> "Callbacks":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for connection in self.readers():
+            connection.close()
+        self._relays.clear()
+        self._folder.cleanup()
+
+
+class _Relay:
+    """What is known of a connection: the kind of its questions, and the beginning of the next one."""
+
+    kind: str | None = None
+    rest = b""
