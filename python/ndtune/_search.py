@@ -332,11 +332,8 @@ class Search:
         """The configurations of the final measurement, the best first: times in ms, and time, their median."""
         finals = []
         for line in self._finals:
-            row = self._rows.get(self._key(line))
-            if row is not None:
-                row["final_times"], row["final_time"] = line["times"], float(np.median(line["times"]))
-                configuration = {name: row[name] for name in self.task.specification.names}
-                finals.append(configuration | {"times": line["times"], "time": row["final_time"]})
+            configuration = self.task.specification.configuration(line["configuration"])
+            finals.append(configuration | {"times": line["times"], "time": float(np.median(line["times"]))})
         return finals
 
     def _totals(self) -> None:

@@ -8,6 +8,7 @@ verify= is given or when NumPy compares other than the program does.
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import re
 import sys
@@ -122,28 +123,31 @@ class Specification:
         """The place of a configuration among all, in the order of itertools.product."""
         return tuple(list(self._values[n]).index(_key(configuration[n])) for n in self.names)
 
-    @property
-    def _renaming(self) -> dict[str, Any]:
-        return {"rename": self.rename} if self.rename else {}
-
     # --- parts ---------------------------------------------------------------------------------------------------
 
     def expression(self, value: Any, what: str, **options: Any) -> str:
         """The program's expression for a text or a function of Python."""
         try:
-            return _expressions.expression(value, self.tune_params, **options, **self._renaming)
+            return self._renamed(_expressions.expression(value, self.tune_params, **options))
         except _expressions.Untranslatable as error:
             raise NotImplementedError(f"{what} cannot be written as an expression of ndtune: {error}") from error
 
-    def restrict(self, restrictions: Any, folder: str, *, limit: bool = True) -> None:
-        """Add the restrictions, and with limit, as Kernel Tuner has it, that of the device's work-groups."""
-        entries = _expressions.restrictions(restrictions, self.tune_params, folder, **self._renaming)
-        names = [n for n in util.default_block_size_names if n in self.tune_params]
-        if limit and names:
-            product = " * ".join(self.rename.get(n, n) for n in names)
-            entries.append(f"{product} <= device.max_work_group_size")
+    def restrict(self, restrictions: Any, folder: str, max_threads: str | None = "device.max_work_group_size") -> None:
+        """Add the restrictions, and the limit of a work-group by the default names, as Kernel Tuner has it."""
+        entries: list[Any] = []
+        for entry in _expressions.restrictions(restrictions, self.tune_params, folder, max_threads):
+            if isinstance(entry, dict) and self.rename:
+                path = Path(entry["file"])
+                names, rows = path.read_text().split("\n", 1)
+                path.write_text(json.dumps([self.rename.get(n, n) for n in json.loads(names)]) + "\n" + rows)
+            entries.append(entry if isinstance(entry, dict) else self._renamed(entry))
         if entries:
             self.content["restrictions"] = entries
+
+    def _renamed(self, text: str) -> str:
+        """An expression with the names of the specification; texts in quotes and functions stay as they are."""
+        word = r"\"(?:\\.|[^\"\\])*\"|(?<![\w.])[A-Za-z_]\w*(?!\w|\s*\()"
+        return re.sub(word, lambda match: self.rename.get(match[0], match[0]), text) if self.rename else text
 
     def _kernel(self, compiler_options: Sequence[str]) -> dict[str, Any]:
         options = [compiler_options] if isinstance(compiler_options, str) else list(compiler_options)
