@@ -10,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/task"
 )
 
@@ -28,6 +29,8 @@ type session struct {
 	// content returns the initial content of an argument with some elements; nil: as the problem defines it.
 	content func(i, elements int) (*array.Array, error)
 
+	generator *process.Program // that makes sources; nil: there is none
+
 	caches   int64    // in bytes, to be overwritten before each timed launch; 0: they are not
 	evictor  *evictor // nil: none is needed, or it is not made yet
 	scratch  []byte   // for outputs on the host
@@ -38,7 +41,7 @@ type session struct {
 func (l *Launcher) session(p *problem.Problem) *session {
 	infos := p.Arguments()
 	return &session{
-		Launcher: l, problem: p, infos: infos, zones: guardBehind,
+		Launcher: l, problem: p, infos: infos, zones: guardBehind, generator: p.Generator(),
 		buffers:  make([]*buffer, len(infos)),
 		samplers: make([]*cl.Sampler, len(infos)),
 		verifier: verifier{least: verifyOnDevice, kernels: map[array.Type]*verifyKernel{}, falseDoubts: map[int]int{}},
@@ -61,6 +64,7 @@ func (s *session) detach() *Launcher {
 	s.releaseBuffers()
 	s.verifier.release()
 	s.evictor.release()
+	s.generator.Close(false)
 	return s.Launcher
 }
 

@@ -119,7 +119,7 @@ func (s *session) options(v *launch.Variant) string {
 // generate makes the source of a variant if it is made for each configuration. An error that is no *Failure
 // says that the command cannot be started, which is no configuration's fault.
 func (s *session) generate(ctx context.Context, v *launch.Variant) error {
-	err := s.problem.Generate(ctx, v)
+	err := s.problem.Generate(ctx, v, s.generator)
 	var unstarted *process.StartError
 	switch {
 	case err == nil || errors.As(err, &unstarted):

@@ -82,7 +82,7 @@ type Options struct {
 	// buffers: see [OutputPath]. "": they are not kept.
 	Outputs string
 
-	// Scratch is the folder in which a command that judges outputs gets its folders; "": that of the
+	// Scratch is the folder in which a command that judges outputs gets its files; "": that of the
 	// system for temporary files.
 	Scratch string
 }
@@ -100,6 +100,7 @@ type Evaluator struct {
 	supervisor Supervisor
 	scratch    string
 	outputs    string
+	outside    *commandJudge // nil: the problem has none, or it was not needed yet
 	session    *session
 	references references
 	best       atomic.Pointer[float64] // the best objective so far; nil: unknown
@@ -160,7 +161,8 @@ func (e *Evaluator) Close() { e.Detach().Release() }
 // closed.
 func (e *Evaluator) Detach() *Launcher {
 	e.meter.Close()
-	e.meter = nil
+	e.outside.close()
+	e.meter, e.outside = nil, nil
 	if e.session == nil {
 		return nil
 	}

@@ -1,13 +1,13 @@
 package device
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
@@ -16,96 +16,110 @@ import (
 	"github.com/ndtune/ndtune/tune/task"
 )
 
-// maxSentence is how many bytes of a command's standard output become the reason of a result.
-const maxSentence = 1000
+// A commandJudge is the problem's command that judges outputs. It stays for all configurations, and gets arrays in files that stay, too.
+type commandJudge struct {
+	program process.Program
+	folder  string
+	inputs  map[string]string // by argument: the type and the sizes of what was written
+}
+
+// newCommandJudge makes the folders of a command, within another folder ("": that of the system for temporary files).
+func newCommandJudge(command *task.Command, within string) (*commandJudge, error) {
+	folder, err := os.MkdirTemp(within, "ndtune-verify-")
+	if err == nil {
+		err = errors.Join(os.Mkdir(filepath.Join(folder, "inputs"), 0o700), os.Mkdir(filepath.Join(folder, "outputs"), 0o700))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for verify.command: %w", err)
+	}
+	return &commandJudge{folder: folder, inputs: map[string]string{}, program: process.Program{
+		Args: command.Args, Dir: command.Dir, Timeout: command.Timeout,
+		Wanted: `{"correct": true}, {"correct": false, "reason": "…"} or {"error": "…"}`,
+	}}, nil
+}
+
+// close ends the command and removes its files. It does nothing on nil.
+func (j *commandJudge) close() {
+	if j != nil {
+		j.program.Close(false)
+		_ = os.RemoveAll(j.folder) // temporary files, of no use to anyone
+	}
+}
 
 // judgeByCommand hands the buffers and images to the problem's command. An error that is no *Failure says that the
 // command itself does not work, which is no configuration's fault.
-func (t *trial) judgeByCommand(ctx context.Context, command *task.Command) error {
-	folder, err := os.MkdirTemp(t.scratch, "ndtune-verify-")
-	if err != nil {
-		return fmt.Errorf("make a folder for verify.command: %w", err)
+func (t *trial) judgeByCommand(ctx context.Context, command *task.Command) (err error) {
+	if t.outside == nil {
+		if t.outside, err = newCommandJudge(command, t.scratch); err != nil {
+			return err
+		}
 	}
-	defer os.RemoveAll(folder)
-	if err := t.writeBuffers(folder); err != nil {
+	question := t.problem.Values(t.variant.Configuration)
+	if question["inputs"], question["outputs"], err = t.writeBuffers(t.outside); err != nil {
 		return err
 	}
-	ended, err := process.Command{
-		Args: append(command.Args[:len(command.Args):len(command.Args)], folder), Dir: command.Dir,
-		Timeout: command.Timeout, Output: maxSentence,
-	}.Run(ctx)
-	if err != nil {
-		return fmt.Errorf("verify.command: %w", err)
+	var answer struct {
+		Correct *bool  `json:"correct"`
+		Reason  string `json:"reason"`
 	}
-	sentence := strings.Join(strings.Fields(ended.Stdout), " ")
-	switch {
-	case ended.Status == 0:
+	program := &t.outside.program
+	switch err = program.Ask(ctx, &answer, question); {
+	case err != nil:
+	case answer.Correct == nil:
+		err = fmt.Errorf("its answer does not say whether the outputs are correct; want %s", program.Wanted)
+	case *answer.Correct:
 		return nil
-	case ended.Status == 1 && sentence != "":
-		if ended.More {
-			sentence += " …"
-		}
-		return fail(tune.Correctness, "%s", sentence)
+	default:
+		return fail(tune.Correctness, "%s", cmp.Or(answer.Reason, "verify.command says so, without a reason"))
 	}
-	fault := fmt.Sprintf("exit status %d", ended.Status)
-	if ended.Status == 1 {
-		fault += " without a sentence on standard output"
-	}
-	if printed := strings.TrimSpace(ended.Stderr); printed != "" {
-		fault += "\n" + printed
-	}
-	return fmt.Errorf("verify.command: %s neither accepts nor refuses the outputs (exit status 0, or 1 with a reason): %s",
-		strings.Join(command.Args, " "), fault)
+	return fmt.Errorf("verify.command: %s: %w", program, err)
 }
 
-// writeBuffers writes what a command gets: the outputs as the last launch left them, the initial content
-// of all buffers and images, and the configuration.
-func (t *trial) writeBuffers(folder string) error {
-	outputs, inputs := filepath.Join(folder, "outputs"), filepath.Join(folder, "inputs")
-	for _, f := range []string{outputs, inputs} {
-		if err := os.Mkdir(f, 0o700); err != nil {
-			return fmt.Errorf("make a folder for verify.command: %w", err)
-		}
-	}
+// writeBuffers writes the outputs as the last launch left them, and the initial content of all buffers and images unless it is there.
+// It returns the paths of the files by argument name.
+func (t *trial) writeBuffers(j *commandJudge) (inputs, outputs map[string]string, err error) {
+	inputs, outputs = map[string]string{}, map[string]string{}
 	for i, info := range t.session.infos {
 		if !info.Kind.HasContent() {
 			continue
 		}
-		content, err := t.problem.Content(i, t.variant.Elements[i])
-		if err != nil {
-			return err
-		}
-		if err := writeArray(inputs, info, t.variant.Pixels[i], content); err != nil {
-			return err
+		inputs[info.Name] = OutputPath(filepath.Join(j.folder, "inputs"), info)
+		if is := fmt.Sprint(info.Element, t.variant.Elements[i], t.variant.Pixels[i]); j.inputs[info.Name] != is {
+			content, err := t.problem.Content(i, t.variant.Elements[i])
+			if err == nil {
+				err = writeArray(inputs[info.Name], info, t.variant.Pixels[i], content)
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			j.inputs[info.Name] = is
 		}
 		if !info.Output {
 			continue
 		}
 		holder := t.variant.Holders[i]
-		out, err := t.session.read(holder, nil)
+		out, err := t.session.read(holder, t.session.scratch)
 		if err != nil {
-			return fail(tune.Runtime, "%v", err)
+			return nil, nil, fail(tune.Runtime, "%v", err)
 		}
-		if err := writeArray(outputs, info, t.variant.Pixels[holder], out); err != nil {
-			return err
+		t.session.scratch = out.Bytes
+		outputs[info.Name] = OutputPath(filepath.Join(j.folder, "outputs"), info)
+		if err := writeArray(outputs[info.Name], info, t.variant.Pixels[holder], out); err != nil {
+			return nil, nil, err
 		}
 	}
-	text, err := json.MarshalIndent(t.problem.Values(t.variant.Configuration), "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode the configuration for verify.command: %w", err)
-	}
-	return os.WriteFile(filepath.Join(folder, "configuration.json"), append(text, '\n'), 0o600)
+	return inputs, outputs, nil
 }
 
 // writeArray writes the content of an argument. The shape of an image has its sizes in reverse, as x comes first; structs are rows of
 // bytes.
-func writeArray(folder string, info launch.Argument, pixels []int, a *array.Array) error {
+func writeArray(path string, info launch.Argument, pixels []int, a *array.Array) error {
 	shape := slices.Clone(pixels)
 	slices.Reverse(shape)
 	if a.Struct != nil {
 		shape, a = []int{a.Len(), a.Struct.Size}, &array.Array{Type: a.Type, Bytes: a.Bytes}
 	}
-	return array.WriteNPY(OutputPath(folder, info), a, shape)
+	return array.WriteNPY(path, a, shape)
 }
 
 // OutputPath returns the path of the file of an argument in a folder.

@@ -174,7 +174,7 @@ func (t *trial) keepOutputs(context.Context) error {
 		if err != nil {
 			return fail(tune.Runtime, "%v", err)
 		}
-		if err := writeArray(t.outputs, info, t.variant.Pixels[holder], out); err != nil {
+		if err := writeArray(OutputPath(t.outputs, info), info, t.variant.Pixels[holder], out); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package launch
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/tune/expression"
@@ -32,11 +31,6 @@ func (o *Option) In(env map[string]any) (string, error) {
 		text += space.FormatValue(value) + o.texts[i+1]
 	}
 	return text, nil
-}
-
-// Reads reports whether an expression of the option depends on a name.
-func (o *Option) Reads(name string) bool {
-	return slices.ContainsFunc(o.Values, func(e *expression.Expression) bool { return e.Reads(name) })
 }
 
 // ParseOption compiles the expressions between braces. Two braces stand for one.

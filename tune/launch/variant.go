@@ -35,7 +35,6 @@ type Variant struct {
 
 	Hint string // about a build that fails; "": none
 
-	Command []string // that makes the source
 }
 
 // SetSource gives the variant its source. OpenCL C has a prologue for what options cannot define; SPIR-V has no macros.

@@ -91,7 +91,7 @@ func TestTheSpecificationsValueCounts(t *testing.T) {
 		p := mustProblem(t, d)
 		v, err := p.Variant(configurationOf(t, p, nil), hardware.Device{})
 		if err == nil {
-			err = p.Generate(t.Context(), v)
+			err = p.Generate(t.Context(), v, p.Generator())
 		}
 		if err != nil || v.Source != "\n__kernel void saxpy() {}" || !strings.Contains(v.OptionLine(), "-D unroll=1") {
 			t.Errorf("%s: %q with %s, %v", name, v.Source, v.OptionLine(), err)

@@ -33,7 +33,6 @@ type Problem struct {
 
 	options     []launch.Option
 	target      launch.Option
-	command     []launch.Option          // the arguments of the command that makes sources
 	problemSize []*expression.Expression // of the definition
 	stages      []launch.Step
 	indices     []string                 // of the loops of stages

@@ -5,18 +5,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/clc"
-	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
@@ -87,24 +84,32 @@ func checkCommand(errs *fieldErrors, field string, c *task.Command) {
 // SourceCommand returns the command that makes sources, with its time limit, or nil.
 func (p *Problem) SourceCommand() *task.Command { return p.definition.Kernel.Command.WithTimeout() }
 
+// Generator returns the program that makes sources, for [Problem.Generate]; nil if there is none. Whoever asks for it closes it.
+func (p *Problem) Generator() *process.Program {
+	c := p.SourceCommand()
+	if c == nil {
+		return nil
+	}
+	return &process.Program{
+		Args: c.Args, Dir: c.Dir, Timeout: c.Timeout, Wanted: `{"source": "…"}, {"spirv": "…"} in Base64, or {"error": "…"}`,
+	}
+}
+
 // generated reports whether each configuration has a source that is made for it.
 func (p *Problem) generated() bool {
 	return p.definition.Kernel.Func != nil || p.definition.Kernel.Command != nil
 }
 
-// maxGenerated is how many bytes a command may print.
-const maxGenerated = 16 << 20
-
 // Generate makes the source of a variant if a function or a command makes it. [Problem.Variant] does not
-// do so, since only a process that builds the variant needs the source.
+// do so, since only a process that builds the variant needs the source. The generator is that of the problem.
 //
 // The error of a command that cannot be started is a [process.StartError], which is no fault of the
 // configuration, and that of a command that takes too long is [process.ErrLate].
-func (p *Problem) Generate(ctx context.Context, v *launch.Variant) error {
+func (p *Problem) Generate(ctx context.Context, v *launch.Variant, generator *process.Program) error {
 	if !p.generated() {
 		return nil
 	}
-	source, err := p.makeSource(ctx, v)
+	source, err := p.makeSource(ctx, v.Configuration, generator)
 	if err != nil {
 		return err
 	}
@@ -114,64 +119,32 @@ func (p *Problem) Generate(ctx context.Context, v *launch.Variant) error {
 	return nil
 }
 
-func (p *Problem) makeSource(ctx context.Context, v *launch.Variant) (string, error) {
+func (p *Problem) makeSource(ctx context.Context, c space.Configuration, generator *process.Program) (source string, err error) {
 	if function := p.definition.Kernel.Func; function != nil {
-		source, err := function(v.Configuration)
-		if err != nil {
+		if source, err = function(c); err != nil {
 			err = fmt.Errorf("make the kernel's source: %w", err)
 		}
 		return source, err
 	}
-	source, err := p.runSourceCommand(ctx, v)
+	var answer struct {
+		Source string `json:"source"`
+		SPIRV  []byte `json:"spirv"`
+	}
+	if err = generator.Ask(ctx, &answer, p.Values(c)); err == nil {
+		source = cmp.Or(answer.Source, string(answer.SPIRV))
+		if strings.TrimSpace(source) == "" {
+			err = errors.New("it answered with an empty source")
+		}
+	}
 	if err != nil {
+		return "", fmt.Errorf("kernel.command: %s: %w", generator, err)
+	}
+	// A name without folders: the text does not depend on the place of the specification.
+	k := p.definition.Kernel
+	if source, err = resolveText(p.KernelName()+".cl", source, within(k.Command.Dir, "."), k.IncludeDirs); err != nil {
 		err = fmt.Errorf("kernel.command: %w", err)
 	}
 	return source, err
-}
-
-// runSourceCommand runs the command that makes the source of a variant.
-func (p *Problem) runSourceCommand(ctx context.Context, v *launch.Variant) (string, error) {
-	input, err := json.Marshal(p.Values(v.Configuration))
-	if err != nil {
-		return "", fmt.Errorf("encode the configuration: %w", err)
-	}
-	command := p.SourceCommand()
-	ended, err := process.Command{
-		Args: v.Command, Dir: command.Dir, Input: append(input, '\n'), Timeout: command.Timeout, Output: maxGenerated,
-	}.Run(ctx)
-	if err != nil {
-		return "", err
-	}
-	fail := func(fault string) error {
-		text := strings.Join(v.Command, " ") + ": " + fault
-		// The last line says why: before it, Python prints where.
-		if printed := strings.TrimSpace(ended.Stderr); printed != "" {
-			before, last, several := cutLast(printed, "\n")
-			if text += ": " + last; several {
-				text += "\n" + before
-			}
-		}
-		return errors.New(text)
-	}
-	switch {
-	case ended.Status != 0:
-		return "", fail(fmt.Sprintf("exit status %d", ended.Status))
-	case ended.More:
-		return "", fail(fmt.Sprintf("the source is longer than %d MiB", maxGenerated>>20))
-	case strings.TrimSpace(ended.Stdout) == "":
-		return "", fail("no source on standard output")
-	}
-	// A name without folders: the text does not depend on the place of the specification.
-	return resolveText(p.KernelName()+".cl", ended.Stdout, within(command.Dir, "."), p.definition.Kernel.IncludeDirs)
-}
-
-// cutLast returns the parts of a text before and after the last separator; without one, the text is the
-// last part.
-func cutLast(text, separator string) (before, last string, found bool) {
-	if i := strings.LastIndex(text, separator); i >= 0 {
-		return text[:i], text[i+len(separator):], true
-	}
-	return "", text, false
 }
 
 // SourceName returns the name of the source in the messages of compilers.
@@ -198,22 +171,14 @@ func (p *Problem) digestCommand() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// firstSource returns the source that is made for the first configuration. It is "" if it cannot be made,
-// or if its command depends on the device.
+// firstSource returns the source that is made for the first configuration, "" if it cannot be made.
 func (p *Problem) firstSource() string {
 	first, err := p.parameters.ConfigureFirst(nil)
-	if err != nil || slices.ContainsFunc(p.command, func(o launch.Option) bool { return o.Reads("device") }) {
-		return ""
-	}
-	v := &launch.Variant{Configuration: first}
-	env := p.environment(hardware.Device{})
-	first.Assign(env)
-	if v.Command, err = p.commandIn(env); err != nil {
-		return ""
-	}
-	source, err := p.makeSource(context.Background(), v)
 	if err != nil {
 		return ""
 	}
+	generator := p.Generator()
+	defer generator.Close(false)
+	source, _ := p.makeSource(context.Background(), first, generator) // the search says why there is none
 	return source
 }

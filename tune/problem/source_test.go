@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/gob"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,7 +35,7 @@ func generated(t *testing.T, script string, contents map[string]string) task.Def
 	}
 	d := saxpy()
 	d.Kernel.Source = ""
-	d.Kernel.Command = &task.Command{Args: []string{"sh", "make.sh", "{unroll * 2}", "{{x}}"}, Dir: folder, Timeout: time.Minute}
+	d.Kernel.Command = &task.Command{Args: []string{"sh", "make.sh", "{x}"}, Dir: folder, Timeout: time.Minute}
 	return d
 }
 
@@ -48,7 +49,9 @@ func generate(t *testing.T, d task.Definition, values map[string]space.Value) (*
 	if v.Source != "" {
 		t.Errorf("Variant has made the source %q", v.Source)
 	}
-	return v, p.Generate(t.Context(), v)
+	generator := p.Generator()
+	defer generator.Close(false)
+	return v, p.Generate(t.Context(), v, generator)
 }
 
 func TestGenerateMakesTheSourceOfEachConfiguration(t *testing.T) {
@@ -63,45 +66,68 @@ func TestGenerateMakesTheSourceOfEachConfiguration(t *testing.T) {
 		t.Errorf("function that fails: %v", err)
 	}
 
-	d = generated(t, `echo "// $1 $2"; cat; echo '#include "lib/a.h"'; echo '#define unroll 7'; pwd >&2`,
-		map[string]string{"lib/a.h": "int a;\n"})
-	v, err := generate(t, d, map[string]space.Value{"unroll": 2})
-	const want = `#line 1 "saxpy.cl"
-// 4 {x}
-{"constants":{"alpha":0.5,"n":1000},"kernel":"saxpy","parameters":{"block_size_x":32,"unroll":2}}
+	const script = `while read -r line; do
+  n=$((n + 1))
+  quoted=$(printf %s "$line" | sed 's/"/\\"/g')
+  printf '{"source": "// %s %d\\n// %s\\n#include \\"lib/a.h\\"\\n#define unroll 7\\n"}\n' "$1" $n "$quoted"
+done`
+	d = generated(t, script, map[string]string{"lib/a.h": "int a;\n"})
+	p := mustProblem(t, d)
+	generator := p.Generator()
+	defer generator.Close(false)
+	for n := 1; n <= 2; n++ { // the program stays
+		v, err := p.Variant(configurationOf(t, p, map[string]space.Value{"unroll": 2}), hardware.Device{})
+		if err == nil {
+			err = p.Generate(t.Context(), v, generator)
+		}
+		want := fmt.Sprintf(`#line 1 "saxpy.cl"
+// {x} %d
+// {"configuration":{"block_size_x":32,"unroll":2},"constants":{"alpha":0.5,"n":1000},"kernel":"saxpy"}
 #line 1 "lib/a.h"
 int a;
 #line 3 "saxpy.cl"
 
 
-`
-	if err != nil || v.Source != want {
-		t.Errorf("command: %v\n%s\nwant\n%s", err, v.Source, want)
+`, n)
+		if err != nil || v.Source != want {
+			t.Errorf("command: %v\n%s\nwant\n%s", err, v.Source, want)
+		}
+	}
+	if v, err := generate(t, generated(t, `read line; echo '{"spirv": "AwIjBwA="}'`, map[string]string{}), nil); err != nil || v.Source != "\x03\x02\x23\x07\x00" {
+		t.Errorf("SPIR-V: %q %v", v.Source, err)
 	}
 }
 
 func TestCommandsThatMakeNoSource(t *testing.T) {
 	for script, want := range map[string]string{
-		"echo first >&2; echo 'no such tile' >&2; exit 3": "kernel.command: sh make.sh 2 {x}: exit status 3: no such tile\nfirst",
-		"echo '  '":                     "kernel.command: sh make.sh 2 {x}: no source on standard output",
-		"yes | head -c 17000000":        "kernel.command: sh make.sh 2 {x}: the source is longer than 16 MiB",
-		"kill -9 $$":                    "kernel.command: run sh make.sh 2 {x}: signal: killed",
-		"echo '#include \"h\"' | tee h": "kernel.command: saxpy.cl:1: h:1: h includes itself; give it an include guard or #pragma once",
+		"echo first >&2; echo 'error: no such tile' >&2; exit 3": "the process ended with exit status 3; it printed last: error: no such tile\nfirst\nerror: no such tile",
+		`echo '{"error": "no such tile"}'`:                       "no such tile",
+		`echo '{"source": " "}'`:                                 "it answered with an empty source",
+		"echo '__kernel'": `it wrote on standard output, where its answer belongs, __kernel: want {"source": "…"}, {"spirv": "…"} in Base64, ` +
+			`or {"error": "…"}: invalid character '_' looking for beginning of value`,
+		`echo '{"text": ""}'`: `it wrote on standard output, where its answer belongs, {"text": ""}: want {"source": "…"}, {"spirv": "…"} in Base64, ` +
+			`or {"error": "…"}: json: unknown field "text"`,
+		"yes | tr -d '\\n'": "the process ended by signal SIGKILL (killed), after a message that makes no sense (it wrote a line of more than 16777216 bytes)",
+		"kill -9 $$":        "the process ended by signal SIGKILL (killed)",
 	} {
 		_, err := generate(t, generated(t, script, map[string]string{}), nil)
 		var unstarted *process.StartError
-		if err == nil || err.Error() != want || errors.As(err, &unstarted) || errors.Is(err, process.ErrLate) {
+		if err == nil || err.Error() != "kernel.command: sh make.sh {x}: "+want || errors.As(err, &unstarted) || errors.Is(err, process.ErrLate) {
 			t.Errorf("%s: %v, want %s", script, err, want)
 		}
+	}
+	_, err := generate(t, generated(t, `echo '{"source": "#include \"h\""}'`, map[string]string{"h": `#include "h"`}), nil)
+	if want := "kernel.command: saxpy.cl:1: h:1: h includes itself; give it an include guard or #pragma once"; err == nil || err.Error() != want {
+		t.Errorf("an include: %v, want %s", err, want)
 	}
 	d := generated(t, "", map[string]string{})
 	d.Kernel.Command.Args = []string{"./none"}
 	var unstarted *process.StartError
-	if _, err := generate(t, d, nil); !errors.As(err, &unstarted) || !strings.Contains(err.Error(), "kernel.command: run ./none: ") {
+	if _, err := generate(t, d, nil); !errors.As(err, &unstarted) || !strings.Contains(err.Error(), "kernel.command: ./none: start it: ") {
 		t.Errorf("missing program: %v", err)
 	}
 	d.Kernel.Command.Args, d.Kernel.Command.Timeout = []string{"sleep", "1000"}, time.Millisecond
-	if _, err := generate(t, d, nil); !errors.Is(err, process.ErrLate) || err.Error() != "kernel.command: run sleep 1000: it took longer than 1ms" {
+	if _, err := generate(t, d, nil); !errors.Is(err, process.ErrLate) || err.Error() != "kernel.command: sleep 1000: it did not answer within 1ms" {
 		t.Errorf("late: %v", err)
 	}
 	d.Kernel.Command.Timeout = time.Hour
@@ -112,7 +138,9 @@ func TestCommandsThatMakeNoSource(t *testing.T) {
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if err := p.Generate(ended, v); !errors.Is(err, context.Canceled) {
+	generator := p.Generator()
+	defer generator.Close(false)
+	if err := p.Generate(ended, v, generator); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that has ended: %v", err)
 	}
 }
@@ -122,12 +150,11 @@ func TestWrongKernels(t *testing.T) {
 		change func(*task.Kernel)
 		want   string
 	}{
-		"empty":      {func(k *task.Kernel) { k.Command = &task.Command{} }, "kernel.command: the command is empty"},
-		"time":       {func(k *task.Kernel) { k.Command.Timeout = -1 }, "kernel.timeout: -1ns is no time that a command can take"},
-		"expression": {func(k *task.Kernel) { k.Command.Args[1] = "{tile}" }, `kernel.command[1]: in "tile": nothing is named tile`},
-		"twice":      {func(k *task.Kernel) { k.Source = "x" }, "kernel: give the source once: as a file, as a text, as a command or as a function"},
-		"target":     {func(k *task.Kernel) { k.Target = "sm 90a" }, `kernel.target: "sm 90a" is no name of a target, such as sm_90a`},
-		"targets":    {func(k *task.Kernel) { k.Target = "{tile}" }, `kernel.target: in "tile": nothing is named tile`},
+		"empty":   {func(k *task.Kernel) { k.Command = &task.Command{} }, "kernel.command: the command is empty"},
+		"time":    {func(k *task.Kernel) { k.Command.Timeout = -1 }, "kernel.timeout: -1ns is no time that a command can take"},
+		"twice":   {func(k *task.Kernel) { k.Source = "x" }, "kernel: give the source once: as a file, as a text, as a command or as a function"},
+		"target":  {func(k *task.Kernel) { k.Target = "sm 90a" }, `kernel.target: "sm 90a" is no name of a target, such as sm_90a`},
+		"targets": {func(k *task.Kernel) { k.Target = "{tile}" }, `kernel.target: in "tile": nothing is named tile`},
 	} {
 		d := generated(t, "", map[string]string{})
 		c.change(&d.Kernel)
@@ -140,21 +167,18 @@ func TestWrongKernels(t *testing.T) {
 // TestDigestOfACommand: the digest covers the command with its files, and another process needs no run of
 // the command to have it.
 func TestDigestOfACommand(t *testing.T) {
-	const counts = "echo run >> runs; echo source"
+	const counts = `echo run >> runs; echo '{"source": "source"}'`
 	digest := func(script, argument string) string {
 		d := generated(t, script, map[string]string{})
 		d.Kernel.Command.Args[2] = argument
 		return mustProblem(t, d).Digest()
 	}
-	first := digest(counts, "{unroll}")
-	if again := digest(counts, "{unroll}"); again != first {
+	first := digest(counts, "a")
+	if again := digest(counts, "a"); again != first {
 		t.Error("the digest depends on the folder")
 	}
-	if digest(counts+"; echo", "{unroll}") == first || digest(counts+" ", "{unroll}") == first || digest(counts, "1") == first {
+	if digest(`echo '{"source": "other"}'`, "a") == first || digest(counts+" ", "a") == first || digest(counts, "b") == first {
 		t.Error("the digest does not depend on the source, the script and the arguments")
-	}
-	if digest(counts, "{device.vendor}") == digest(counts+"x", "{device.vendor}") {
-		t.Error("the digest of a command that reads the device does not depend on the script")
 	}
 
 	d := generated(t, counts, map[string]string{})
@@ -178,9 +202,11 @@ func TestDigestOfACommand(t *testing.T) {
 	}
 	v, err := q.Variant(configurationOf(t, q, nil), hardware.Device{})
 	if err == nil {
-		err = q.Generate(t.Context(), v)
+		generator := q.Generator()
+		defer generator.Close(false)
+		err = q.Generate(t.Context(), v, generator)
 	}
-	if err != nil || v.Source != "source\n" {
+	if err != nil || v.Source != "source" {
 		t.Errorf("portable: %q %v", v.Source, err)
 	}
 }

@@ -33,9 +33,6 @@ func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*launch.Var
 	if v.Target, err = p.targetIn(env); err != nil {
 		return nil, fmt.Errorf("kernel.target: %w", err)
 	}
-	if v.Command, err = p.commandIn(env); err != nil {
-		return nil, err
-	}
 	if v.Settings, err = p.settingsIn(env); err != nil {
 		return nil, err
 	}
@@ -177,11 +174,12 @@ func (p *Problem) ExceededLimit(c space.Configuration, d hardware.Device) string
 	return v.ExceededLimit(d)
 }
 
-// compileOptions compiles the options of the compiler, the target, and the arguments of the command that makes the source.
+// compileOptions compiles the options of the compiler and the target.
 func (p *Problem) compileOptions(errs *fieldErrors, scope expression.Scope) {
-	p.options = parseOptions(errs, "kernel.build_options", p.definition.Kernel.BuildOptions, scope)
-	if p.definition.Kernel.Command != nil {
-		p.command = parseOptions(errs, "kernel.command", p.definition.Kernel.Command.Args, scope)
+	for i, text := range p.definition.Kernel.BuildOptions {
+		option, err := launch.ParseOption(text, scope)
+		errs.add(fmt.Sprintf("kernel.build_options[%d]", i), err)
+		p.options = append(p.options, option)
 	}
 	target, err := launch.ParseOption(p.definition.Kernel.Target, scope)
 	if p.target = target; err == nil && len(target.Values) == 0 {
@@ -193,38 +191,19 @@ func (p *Problem) compileOptions(errs *fieldErrors, scope expression.Scope) {
 	errs.add("kernel.target", err)
 }
 
-// parseOptions compiles the options of a field.
-func parseOptions(errs *fieldErrors, field string, texts []string, scope expression.Scope) (options []launch.Option) {
-	for i, text := range texts {
-		option, err := launch.ParseOption(text, scope)
-		errs.add(fmt.Sprintf("%s[%d]", field, i), err)
-		options = append(options, option)
-	}
-	return options
-}
-
-// optionsIn returns options in an environment.
-func optionsIn(options []launch.Option, env map[string]any) (texts []string, err error) {
-	for i := range options {
-		text, err := options[i].In(env)
-		if err != nil {
-			return nil, err
-		}
-		texts = append(texts, text)
-	}
-	return texts, nil
-}
-
 // buildOptions returns the options of the definition in an environment, without empty ones.
 func (p *Problem) buildOptions(env map[string]any) ([]string, error) {
-	options, err := optionsIn(p.options, env)
-	if err != nil {
-		return nil, fmt.Errorf("build option %w", err)
+	var options []string
+	for i := range p.options {
+		text, err := p.options[i].In(env)
+		if err != nil {
+			return nil, fmt.Errorf("build option %w", err)
+		}
+		if text = strings.TrimSpace(text); text != "" {
+			options = append(options, text)
+		}
 	}
-	for i := range options {
-		options[i] = strings.TrimSpace(options[i])
-	}
-	return slices.DeleteFunc(options, func(o string) bool { return o == "" }), nil
+	return options, nil
 }
 
 // targetName matches the names of targets.
@@ -237,13 +216,4 @@ func (p *Problem) targetIn(env map[string]any) (string, error) {
 		err = fmt.Errorf("%q is no name of a target, such as sm_90a", target)
 	}
 	return target, err
-}
-
-// commandIn returns the command that makes the source in an environment.
-func (p *Problem) commandIn(env map[string]any) ([]string, error) {
-	args, err := optionsIn(p.command, env)
-	if err != nil {
-		return nil, fmt.Errorf("kernel.command: %w", err)
-	}
-	return args, nil
 }

@@ -337,11 +337,9 @@ func (p *Problem) VerifyCommand() *task.Command {
 	return p.definition.Verify.Command.WithTimeout()
 }
 
-// Values returns a configuration and the constants by name, to be encoded for a command.
+// Values returns what every program of the user's is told of a configuration, to be encoded as JSON.
 func (p *Problem) Values(c space.Configuration) map[string]any {
-	parameters := map[string]any{}
-	c.Assign(parameters)
-	return map[string]any{"kernel": p.KernelName(), "parameters": parameters, "constants": p.constants}
+	return map[string]any{"kernel": p.KernelName(), "configuration": c, "constants": p.constants}
 }
 
 // Verified reports whether outputs are verified at all.

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isolate gives a child a process group of its own: Ctrl-C at the terminal reaches the parent
+// isolate gives a child a process group of its own, if it wants one: Ctrl-C at the terminal reaches the parent
 // only, and what the child starts (PoCL runs a linker) is killed with it.
-func isolate(c *exec.Cmd) {
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+func isolate(c *exec.Cmd, group bool) {
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: group}
 	endWithParent(c.SysProcAttr)
 }
 

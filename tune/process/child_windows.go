@@ -10,8 +10,10 @@ import (
 )
 
 // isolate keeps Ctrl-C at the console from a child.
-func isolate(c *exec.Cmd) {
-	c.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+func isolate(c *exec.Cmd, group bool) {
+	if group {
+		c.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+	}
 }
 
 func killGroup(c *exec.Cmd) { _ = c.Process.Kill() }

@@ -13,7 +13,7 @@ import (
 )
 
 // MaxLine is the largest number of bytes of a line in a [Dialogue].
-const MaxLine = 1 << 20
+const MaxLine = 16 << 20
 
 // goodbye is how long a program has to end by itself after its standard input was closed.
 const goodbye = time.Second

@@ -49,7 +49,7 @@ func TestDialoguesThatGoWrong(t *testing.T) {
 	}{
 		{"echo broken >&2; exit 3", t.Context(), ErrOver, "with exit status 3; it printed last: broken"},
 		{"kill -TERM $$", t.Context(), ErrOver, "by signal SIGTERM (terminated)"},
-		{"yes | tr -d '\\n'", t.Context(), ErrOver, "by signal SIGKILL (killed), after a message that makes no sense (it wrote a line of more than 1048576 bytes)"},
+		{"yes | tr -d '\\n'", t.Context(), ErrOver, "by signal SIGKILL (killed), after a message that makes no sense (it wrote a line of more than 16777216 bytes)"},
 		{"exec >&-; sleep 1000", t.Context(), ErrOver, "by signal SIGKILL (killed)"},
 		{"sleep 1000 & wait", cancelled, context.Canceled, "by signal SIGKILL (killed)"},
 	} {

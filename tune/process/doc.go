@@ -12,6 +12,9 @@
 // error. If a child dies, the end of its standard error explains its death. A child ends when its
 // standard input does, even in the middle of its work.
 //
+// A [Program] is a program of the user's, in any language, that answers lines of JSON: it judges outputs, makes sources, reads an
+// instrument, or is a search strategy. All of them have one protocol, one way to fail, and one place that starts and ends them.
+//
 // # Reasons
 //
 // Nothing is left behind. A child ends when its standard input does, even in the middle of an endless launch. Linux also kills it with

@@ -23,8 +23,8 @@ func (f field) kernel() (k task.Kernel) {
 		key("file", &file, field.itself).means("path or list", "the source files, concatenated in this order; one of file, source and command is required"),
 		key("source", &source, field.itself).means("text", "the source itself"),
 		key("command", &command.Args, field.command).
-			means("list", "a program with its arguments that prints the source of a configuration"),
-		key("timeout", &command.Timeout, field.duration).means("duration", "the time that the command may take; default: 1m"),
+			means("list", "a program with its arguments that makes the source of a configuration"),
+		key("timeout", &command.Timeout, field.duration).means("duration", "the time that an answer may take; default: 1m"),
 		key("build_options", &options, field.itself).means("text or list", "options for the OpenCL compiler"),
 		key("target", &k.Target, field.text).means("text", "the target of the driver's assembler, such as sm_90a"),
 	)

@@ -26,7 +26,7 @@ func (f field) verification() *task.Verification {
 		key("swap", &v.Swap, field.swap).means("list", "with spec: the buffers that change places between launches"),
 		key("npy", &v.Files, mapOf(field.npyFile)).means("mapping", ".npy files with the expected content"),
 		key("command", &command.Args, field.command).means("list", "a program with its arguments that judges the outputs"),
-		key("timeout", &command.Timeout, field.duration).means("duration", "the time that the command may take; default: 1m"),
+		key("timeout", &command.Timeout, field.duration).means("duration", "the time that an answer may take; default: 1m"),
 		key("compare", &v.Compare, mapOf(field.comparison)).means("mapping", "outputs that are reduced or sorted before they are compared"),
 		key("atol", &v.ATol, field.expression).means("expression", "the absolute tolerance"),
 		key("rtol", &v.RTol, field.expression).means("expression", "the relative tolerance"),

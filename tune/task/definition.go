@@ -66,9 +66,7 @@ type Kernel struct {
 	// driver has targets.
 	Target string
 
-	// Command prints the source of a configuration on its standard output. It gets the configuration as
-	// JSON on its standard input. In its arguments, the values of expressions replace {…} as in
-	// BuildOptions. See problem.Problem.Generate.
+	// Command answers each configuration, a line of JSON, with its source, another one. See problem.Problem.Generate.
 	Command *Command
 
 	// CommandDigest identifies what Command makes. problem.Problem.Portable sets it, so that another process
@@ -76,7 +74,7 @@ type Kernel struct {
 	CommandDigest string
 
 	// IncludeDirs are searched for files that the source includes with #include "…", after the folder
-	// of the including file: Command.Dir for the text that Command prints, none for a Source. The files
+	// of the including file: Command.Dir for the text that Command makes, none for a Source. The files
 	// replace the directives. The directives of a source that Func makes are not replaced.
 	IncludeDirs []string
 }
@@ -110,10 +108,9 @@ type Verification struct {
 	// Check judges the output buffers of a configuration. Its error is the reason why they are wrong.
 	Check func(c space.Configuration, outputs map[string]*array.Array) error
 
-	// Command judges the outputs of a configuration. Its last argument is a folder with the outputs after
-	// the launch (outputs/NAME.npy), the initial content of all buffers (inputs/NAME.npy) and
-	// configuration.json. The exit status 0 means that the outputs are right, 1 with a sentence on
-	// standard output that they are wrong. Anything else ends the run.
+	// Command judges the outputs of configurations. Each question is a line of JSON with the configuration and the paths of
+	// .npy files: the outputs after the launch, and the initial content of all buffers. It answers {"correct": true}, or
+	// {"correct": false, "reason": "…"}. Anything else ends the run.
 	Command *Command
 
 	// Compare says, by argument name, which outputs are reduced or sorted before they are compared. The
@@ -125,11 +122,11 @@ type Verification struct {
 	ATol, RTol Expr
 }
 
-// A Command is a program with its arguments, which runs in the folder Dir.
+// A Command is a program with its arguments, which runs in the folder Dir and answers lines of JSON.
 type Command struct {
 	Args    []string
 	Dir     string
-	Timeout time.Duration // default: [DefaultCommandTimeout]
+	Timeout time.Duration // for an answer; default: [DefaultCommandTimeout]
 }
 
 // WithTimeout returns the command with its time limit; nil for nil.
@@ -142,7 +139,7 @@ func (c *Command) WithTimeout() *Command {
 	return &limited
 }
 
-// DefaultCommandTimeout is the time that a command may take.
+// DefaultCommandTimeout is the time that an answer of a command may take.
 const DefaultCommandTimeout = time.Minute
 
 // A Comparison reduces each row of an output and of its reference, and compares the results. Except for

@@ -56,7 +56,6 @@ func (d *Definition) Fields() []Field {
 	expressions("kernel.target", k.Target)
 	if k.Command != nil {
 		given(CommandField, "kernel.command", true)
-		expressions("kernel.command", k.Command.Args...)
 	}
 	shape("", d.Shape())
 	for s := range Every(d.Stages) {

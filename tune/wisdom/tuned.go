@@ -90,7 +90,9 @@ func Tuned(ctx context.Context, d *cl.Device, p *problem.Problem, o Options) (*T
 	if t.Variant, err = device.Derive(p, t.Configuration, identity); err != nil {
 		return nil, err
 	}
-	return t, p.Generate(ctx, t.Variant)
+	generator := p.Generator()
+	defer generator.Close(false)
+	return t, p.Generate(ctx, t.Variant, generator)
 }
 
 // OpenEvaluator opens the evaluator that the options name.

@@ -29,7 +29,7 @@ type Pool struct {
 	noBuilders bool          // every worker evaluates; else some only build
 	shared     bool          // any work of a worker can disturb one that times
 	freezes    bool          // workers can be frozen
-	judging    time.Duration // that a command may take for an output
+	judging    time.Duration // that a command may take for an answer about outputs
 	generating time.Duration // that a command may take for a source
 
 	hello   hello

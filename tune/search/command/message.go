@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -117,17 +116,6 @@ func (c *Strategy) outcomeOf(o search.Observation) outcome {
 	return told
 }
 
-// line returns a message as a line.
-func line(m message) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(m); err != nil {
-		panic(err) // all its types can be encoded
-	}
-	return b.String()
-}
-
 // values are those of a configuration, as the program gives them.
 type values map[string]json.RawMessage
 
@@ -146,18 +134,16 @@ type answer struct {
 	text string // for messages
 }
 
-const answers = "ready, propose, end, sample, valid, neighbours or nearest"
+const answers = "a JSON object with one of the members ready, propose, end, sample, valid, neighbours or nearest"
 
-func readAnswer(text []byte) (answer, error) {
-	var a answer
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *answer) UnmarshalJSON(text []byte) error {
+	type members answer
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	err := d.Decode(&a)
-	if _, more := d.Token(); err == nil && more != io.EOF {
-		err = errors.New("more follows the object")
-	}
-	if err != nil {
-		return a, fmt.Errorf("want a JSON object with one of the members %s: %w", answers, err)
+	*a = answer{}
+	if err := d.Decode((*members)(a)); err != nil {
+		return err
 	}
 	given := 0
 	for _, member := range []bool{a.Ready != nil, a.Propose != nil, a.End != nil, a.Sample != nil, a.Valid != nil, a.Neighbours != nil, a.Nearest != nil} {
@@ -165,11 +151,14 @@ func readAnswer(text []byte) (answer, error) {
 			given++
 		}
 	}
-	if given != 1 || a.End != nil && !*a.End || a.By != "" && a.Neighbours == nil {
-		return a, fmt.Errorf("want a JSON object with one of the members %s", answers)
+	switch {
+	case given != 1:
+		return fmt.Errorf("it has %d of them", given)
+	case a.End != nil && !*a.End || a.By != "" && a.Neighbours == nil:
+		return errors.New("end is always true, and by belongs to neighbours")
 	}
-	a.text = strings.TrimSpace(string(text))
-	return a, nil
+	a.text = string(text)
+	return nil
 }
 
 // maxSample is the largest sample that a program can ask for.

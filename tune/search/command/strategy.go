@@ -18,12 +18,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os/exec"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/search"
@@ -50,10 +47,10 @@ type Options struct {
 
 // A Strategy is a [search.External] whose proposals come from a program. The program runs until Close.
 type Strategy struct {
-	space    *space.Space
-	options  Options
-	dialogue *process.Dialogue
-	rng      *rand.Rand
+	space   *space.Space
+	options Options
+	program process.Program
+	rng     *rand.Rand
 
 	start    []int                       // not proposed yet
 	proposed map[int]*search.Observation // by index; nil: its result is due
@@ -77,10 +74,7 @@ func New(ctx context.Context, s *space.Space, o Options) (*Strategy, error) {
 			return nil, fmt.Errorf("start at configuration %d: the space has %d", i, s.Len())
 		}
 	}
-	var err error
-	if c.dialogue, err = process.Converse(exec.Command(o.Args[0], o.Args[1:]...), c.show()); err != nil {
-		return nil, fmt.Errorf("%s: start it: %w", c.name(), err)
-	}
+	c.program = process.Program{Args: o.Args, Wanted: answers, Show: c.show()}
 	if err := c.greet(ctx); err != nil {
 		c.Close()
 		return nil, err
@@ -88,7 +82,7 @@ func New(ctx context.Context, s *space.Space, o Options) (*Strategy, error) {
 	return c, nil
 }
 
-func (c *Strategy) name() string { return "the strategy command " + strings.Join(c.options.Args, " ") }
+func (c *Strategy) name() string { return "the strategy command " + c.program.String() }
 
 // show returns the function that shows a line that the program prints.
 func (c *Strategy) show() func(line string) {
@@ -106,7 +100,8 @@ func (c *Strategy) show() func(line string) {
 // greet tells the program the space, and waits until it is ready.
 func (c *Strategy) greet(ctx context.Context) error {
 	return c.within(ctx, "say that it is ready", func(ctx context.Context) error {
-		a, err := c.exchange(ctx, []byte(line(message{Hello: newHello(c.space, c.options)})))
+		var a answer
+		err := c.program.Ask(ctx, &a, message{Hello: newHello(c.space, c.options)})
 		if err == nil && a.Ready == nil {
 			err = fmt.Errorf(`it answered %s to the hello; want {"ready":%d}`, a.text, Version)
 		}
@@ -155,17 +150,15 @@ func (c *Strategy) Consult(ctx context.Context, n int) (proposed []int, err erro
 func (c *Strategy) within(ctx context.Context, task string, f func(ctx context.Context) error) error {
 	limited, cancel := context.WithTimeoutCause(ctx, c.options.Timeout, errLate)
 	defer cancel()
-	switch err := f(limited); {
+	err := f(limited)
+	var ended *process.EndedError
+	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		c.err = ctx.Err()
-	case errors.Is(err, process.ErrOver):
-		c.err = fmt.Errorf("%s: it ended before it could %s", c.name(), task)
-		if end := c.dialogue.Close(true); end != nil {
-			c.err = fmt.Errorf("%w: %s", c.err, end.Explain(""))
-		}
-		c.closed = true
+	case errors.As(err, &ended):
+		c.err = fmt.Errorf("%s: it ended before it could %s: %s", c.name(), task, ended.End.Explain(""))
 	case errors.Is(err, errLate):
 		c.err = fmt.Errorf("%s: it did not %s within %s", c.name(), task, c.options.Timeout)
 	default:
@@ -178,10 +171,10 @@ var errLate = errors.New("the time is up")
 
 // ask asks the program once. Wait means that it waits for results.
 func (c *Strategy) ask(ctx context.Context, n int) (proposed []int, wait bool, err error) {
-	text := c.takeUntold() + line(message{Ask: n})
+	messages := append(c.takeUntold(), message{Ask: n})
 	for {
-		a, err := c.exchange(ctx, []byte(text))
-		if err != nil {
+		var a answer
+		if err := c.program.Ask(ctx, &a, messages...); err != nil {
 			return nil, false, err
 		}
 		switch {
@@ -197,7 +190,7 @@ func (c *Strategy) ask(ctx context.Context, n int) (proposed []int, wait bool, e
 		if err != nil {
 			return nil, false, fmt.Errorf("it asked %s: %w", a.text, err)
 		}
-		text = line(reply)
+		messages = []any{reply}
 	}
 }
 
@@ -239,22 +232,6 @@ func (c *Strategy) claim(i int) bool {
 	return true
 }
 
-// exchange sends a text and receives an answer.
-func (c *Strategy) exchange(ctx context.Context, text []byte) (answer, error) {
-	if err := c.dialogue.Send(ctx, text); err != nil && !errors.Is(err, process.ErrOver) {
-		return answer{}, err
-	} // a program that has ended may have answered before
-	got, err := c.dialogue.Receive(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	a, err := readAnswer(got)
-	if err != nil {
-		return answer{}, fmt.Errorf("it wrote on standard output, where its answer belongs, %s: %w", excerpt.Of(string(got)), err)
-	}
-	return a, nil
-}
-
 // Tell is [search.Strategy]. The program is told when it is asked next.
 func (c *Strategy) Tell(observations []search.Observation) {
 	for _, o := range observations {
@@ -268,25 +245,21 @@ func (c *Strategy) Tell(observations []search.Observation) {
 	}
 }
 
-// takeUntold returns the line that tells the program the results that it does not know.
-func (c *Strategy) takeUntold() string {
+// takeUntold returns the message that tells the program the results that it does not know, if there are any.
+func (c *Strategy) takeUntold() []any {
 	if len(c.untold) == 0 {
-		return ""
+		return nil
 	}
 	defer func() { c.untold = nil }()
-	return line(message{Tell: c.untold})
+	return []any{message{Tell: c.untold}}
 }
 
 // Close tells the program the last results and ends it, unless it has ended.
 func (c *Strategy) Close() {
-	if c.closed {
-		return
-	}
-	c.closed = true
-	if c.err == nil {
+	if c.closed = true; c.err == nil {
 		limited, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		_ = c.dialogue.Send(limited, []byte(c.takeUntold())) // it need not listen
+		_ = c.program.Tell(limited, c.takeUntold()...) // it need not listen
 	}
-	c.dialogue.Close(c.err == nil)
+	c.program.Close(c.err == nil)
 }
