@@ -3,20 +3,18 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/record"
-	"github.com/ndtune/ndtune/tune/spec"
 )
 
 func convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "convert",
-		Usage:     "turn recorded results into another format, or a T1 file into a specification",
+		Usage:     "turn recorded results into another format",
 		ArgsUsage: "IN OUT",
 		Description: `Reads a run log, a T4 file or a Kernel Tuner cache file, plain or gzipped, whatever its
 name, and writes it in the format of --to, or of the extension of OUT. Times are exact to
@@ -33,11 +31,6 @@ converted, and the lost ones are listed; IN is not changed:
 
    ndtune convert --skip-damaged kernel.jsonl intact.jsonl
 
-A T1 file, the specification of Kernel Tuner and KTT, becomes a YAML specification if OUT ends
-with .yaml or .yml. Lines that begin with «# not converted» show the parts that are lost:
-
-   ndtune convert problem.T1.json kernel.yaml
-
 Every command refuses records of more than 256 MiB, before or after unpacking.
 NDTUNE_MAX_RECORD_MIB=1024 in the environment sets another limit.`,
 		Flags: []cli.Flag{
@@ -48,7 +41,7 @@ NDTUNE_MAX_RECORD_MIB=1024 in the environment sets another limit.`,
 			},
 			&cli.BoolFlag{
 				Name: "force", Aliases: []string{"f"}, Category: categoryOutput,
-				Usage: "replace OUT if it exists, and the .npy files that belong to it",
+				Usage: "replace OUT if it exists",
 			},
 			&cli.BoolFlag{Name: "skip-damaged", Category: categoryOutput, Usage: "leave out the damaged lines of a run log, and list them"},
 		},
@@ -60,9 +53,6 @@ func convert(c *cli.Context) error {
 	in, out, format, err := conversion(c)
 	if err != nil {
 		return &usageError{err}
-	}
-	if format == formatSpec {
-		return convertT1(c, in, out)
 	}
 	var r *record.Record
 	var damaged []record.DamagedLine
@@ -88,37 +78,6 @@ func convert(c *cli.Context) error {
 	return nil
 }
 
-// formatSpec is the format of a YAML specification, which --to does not name.
-const formatSpec = "specification"
-
-// convertT1 writes a T1 file as a specification.
-func convertT1(c *cli.Context, in, out string) error {
-	if c.Bool("skip-damaged") {
-		return wrong("--skip-damaged is for run logs; %s becomes a specification", in)
-	}
-	draft, err := spec.ConvertT1(in, out)
-	if err != nil {
-		return err
-	}
-	for name := range draft.Arrays {
-		if err := checkNew(c, filepath.Join(filepath.Dir(out), name)); err != nil {
-			return err
-		}
-	}
-	if err := draft.Write(out); err != nil {
-		return err
-	}
-	remarks := ""
-	if len(draft.Remarks[""]) > 0 {
-		remarks = "; its comments list what is not converted"
-	}
-	fmt.Fprintf(c.App.ErrWriter, "%s: a T1 file as specification%s\n", out, remarks)
-	for name := range draft.Arrays {
-		fmt.Fprintf(c.App.ErrWriter, "%s: the data of an argument\n", filepath.Join(filepath.Dir(out), name))
-	}
-	return nil
-}
-
 // damageText lists the lines that were left out of a run log, with their probable contents.
 func damageText(path string, damaged []record.DamagedLine) string {
 	const most = 10
@@ -138,10 +97,7 @@ func conversion(c *cli.Context) (in, out, format string, err error) {
 		return "", "", "", fmt.Errorf("name two files: %s IN OUT (see %s --help)", c.Command.HelpName, c.Command.HelpName)
 	}
 	in, out, format = c.Args().Get(0), c.Args().Get(1), c.String("to")
-	extension := filepath.Ext(out)
-	if format == "" && (extension == ".yaml" || extension == ".yml") {
-		format = formatSpec
-	} else if format == "" {
+	if format == "" {
 		if format, err = record.FormatOf(out); err != nil {
 			return in, out, format, fmt.Errorf("%w, or name a format with --to: %s", err, strings.Join(record.Formats(), ", "))
 		}
@@ -151,15 +107,10 @@ func conversion(c *cli.Context) (in, out, format string, err error) {
 	if err := checkFolder(out); err != nil {
 		return in, out, format, fmt.Errorf("write to %s: %w", out, err)
 	}
-	return in, out, format, checkNew(c, out)
-}
-
-// checkNew refuses a file that is there already, without --force.
-func checkNew(c *cli.Context, path string) error {
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !c.Bool("force") {
-		return wrong("%s exists already; --force replaces it", path)
+	if info, err := os.Stat(out); err == nil && info.Mode().IsRegular() && !c.Bool("force") {
+		return in, out, format, wrong("%s exists already; --force replaces it", out)
 	}
-	return nil
+	return in, out, format, nil
 }
 
 // formatNames are the names of formats in messages, by those of --to and of records.

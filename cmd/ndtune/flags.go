@@ -182,8 +182,8 @@ func loadSpec(c *cli.Context) (*spec.Spec, error) {
 	return s, s.CheckSpace(c.Context)
 }
 
-// loadFrom reads something of the specification that the command line names, with its changes.
-func loadFrom[T any](c *cli.Context, load func(string, spec.Options) (T, error)) (read T, err error) {
+// loadFrom reads the specification that the command line names, with its changes.
+func loadFrom(c *cli.Context, load func(string, spec.Options) (*spec.Spec, error)) (read *spec.Spec, err error) {
 	paths, err := pathArguments(c, "a specification")
 	if err != nil {
 		return read, err

@@ -46,18 +46,12 @@ func showSpace(c *cli.Context) error {
 	if limit := c.Int("limit"); limit < -1 {
 		return wrong("--limit %d: want a number of configurations, 0 for none, or -1 for all", limit)
 	}
-	var searched *spec.SearchSpace
-	var identity *hardware.Device
-	if c.String("device") == "" {
-		var err error
-		if searched, err = loadFrom(c, spec.LoadSpace); err != nil {
-			return err
-		}
-	} else {
-		s, err := loadFrom(c, spec.Load) // the whole specification: the device's limits concern the kernel
-		if err != nil {
-			return err
-		}
+	searched, err := loadFrom(c, spec.Load)
+	if err != nil {
+		return err
+	}
+	var identity *hardware.Device // nil: none
+	if c.String("device") != "" {
 		listed, err := selectDevice(c)
 		if err != nil {
 			return err
@@ -66,10 +60,16 @@ func showSpace(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		searched, identity = s.SearchSpace(), &d
+		identity = &d
 	}
 	began := time.Now()
-	configurations, skipped, err := searched.Space(c.Context, identity)
+	var configurations *space.Space
+	var skipped []space.Restriction
+	if identity == nil {
+		configurations, skipped, err = searched.SpaceWithoutDevice(c.Context)
+	} else {
+		configurations, err = searched.Space(c.Context, *identity)
+	}
 	if err != nil {
 		return err
 	}

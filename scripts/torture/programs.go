@@ -15,8 +15,8 @@ import (
 	"github.com/ndtune/ndtune/scripts/harness"
 )
 
-// build builds ndtune and the tests of the packages that have fuzz targets, with what fuzzing needs, in a folder: tune/python.test is of the
-// package tune/python.
+// build builds ndtune and the tests of the packages that have fuzz targets, with what fuzzing needs, in a folder: tune/spec.test is of the
+// package tune/spec.
 func build(ctx context.Context, folder string, fuzz bool) error {
 	folder, err := filepath.Abs(folder)
 	if err != nil {

@@ -15,8 +15,6 @@
 //
 // Package export turns nodes into rules that C and Python programs compute, with the same values.
 //
-// Package python lowers Python expressions into the same nodes.
-//
 // # Reasons
 //
 // An expression is parsed once and lowered into operations on 64-bit words, which compute two to three times as fast as expr-lang's VM,

@@ -103,12 +103,6 @@ func (d *document) placed(name string, err error) *Error {
 	if option, ok := d.option(name); ok {
 		return d.errorAt(option, position{}, err)
 	}
-	if d.origins != nil {
-		for name != "" && d.origins[name] == "" {
-			name = outer(name)
-		}
-		name = d.origins[name]
-	}
 	return d.errorAt(name, d.locate(name), err)
 }
 
@@ -164,13 +158,4 @@ func leaves(err error) []error {
 		all = append(all, leaves(e)...)
 	}
 	return all
-}
-
-// sorted returns the errors of the document in order, or nil.
-func (d *document) sorted() error {
-	if len(d.errs) == 0 {
-		return nil
-	}
-	sortErrors(d.errs)
-	return d.errs
 }

@@ -23,10 +23,6 @@ type document struct {
 	merges int                 // merge keys followed so far
 
 	options map[string]string // the options that give values to fields, by field
-	origins map[string]string // of a T1 file: its fields, by the fields of the definition
-
-	converting bool     // a T1 file is converted
-	lost       []string // what a specification cannot express of it
 
 	sizes      []task.Size
 	checked    map[string]space.Value // of check.set

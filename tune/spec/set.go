@@ -59,9 +59,6 @@ type keySetter struct {
 
 // set returns the root with the value at the path.
 func (s keySetter) set(root *yaml.Node, path, text string) (*yaml.Node, error) {
-	if isT1(root) {
-		return nil, errors.New("a T1 file has other keys; turn it into a specification with ndtune convert")
-	}
 	value, err := optionNode(text)
 	if err != nil {
 		return nil, err

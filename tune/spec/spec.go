@@ -1,19 +1,17 @@
 // Package spec reads specification files. A YAML file names a kernel, its parameters and restrictions,
-// and the verification of its output; docs/spec.md is the reference of the format. T1 files of the
-// auto-tuning hub are read, too.
+// and the verification of its output; docs/spec.md is the reference of the format.
 //
 // The package checks the form: keys, types, positions, and the files that a specification names.
 // [problem.New] checks the meaning. Errors of both kinds are reported alike and all at once,
 // each with its file, line, column and field.
 //
 // Loading does not guess: it refuses unknown keys, numbers that two versions of YAML read differently, and missing files,
-// before any device is used. A [Draft] is a specification to be written, and [ConvertT1] makes one of a T1 file.
+// before any device is used. A [Draft] is a specification to be written.
 package spec
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 
 	"go.yaml.in/yaml/v3"
@@ -38,26 +36,31 @@ type Spec struct {
 	place placer
 }
 
-// SearchSpace returns the search space of the specification.
-func (s *Spec) SearchSpace() *SearchSpace {
-	return &SearchSpace{Path: s.Path, Problem: s.Problem, place: s.place}
-}
-
-// Space constructs the search space on a device; see [SearchSpace.Space].
+// Space constructs the search space on a device. Errors of restrictions are [Errors].
 func (s *Spec) Space(ctx context.Context, d hardware.Device) (*space.Space, error) {
-	all, _, err := s.SearchSpace().Space(ctx, &d)
-	return all, err
+	all, err := s.Problem.Space(ctx, d)
+	return all, s.placed(err)
 }
 
-// CheckSettings calls check with the settings of the device that the configurations of a space have, until there is an error:
-// see [problem.Problem.CheckSettings].
-func (s *Spec) CheckSettings(ctx context.Context, all *space.Space, d hardware.Device, check func([]hardware.Setting) error) error {
-	err := s.Problem.CheckSettings(ctx, all, d, check)
+// SpaceWithoutDevice constructs the search space without the restrictions that read device.*, and returns these.
+func (s *Spec) SpaceWithoutDevice(ctx context.Context) (all *space.Space, skipped []space.Restriction, err error) {
+	all, skipped, err = s.Problem.SpaceWithoutDevice(ctx)
+	return all, skipped, s.placed(err)
+}
+
+// placed returns the error of a field with its position in the file. It returns other errors as they are.
+func (s *Spec) placed(err error) error {
 	var at *task.FieldError
 	if errors.As(err, &at) {
 		return Errors{s.place(at.Field, at.Err)}
 	}
 	return err
+}
+
+// CheckSettings calls check with the settings of the device that the configurations of a space have, until there is an error:
+// see [problem.Problem.CheckSettings].
+func (s *Spec) CheckSettings(ctx context.Context, all *space.Space, d hardware.Device, check func([]hardware.Setting) error) error {
+	return s.placed(s.Problem.CheckSettings(ctx, all, d, check))
 }
 
 // CheckSpace constructs the search space if it is the same on all devices, so that its errors are
@@ -70,7 +73,7 @@ func (s *Spec) CheckSpace(ctx context.Context) error {
 	return err
 }
 
-// Load reads and checks a specification, YAML or a T1 file. It does not construct the search space.
+// Load reads and checks a specification. It does not construct the search space.
 // Errors of the specification, and of the reference specification that it names, are [Errors].
 func Load(path string, o Options) (*Spec, error) { return LoadFS(osFiles{}, path, o) }
 
@@ -89,9 +92,6 @@ func LoadFS(fsys fs.FS, path string, o Options) (*Spec, error) {
 // load reads the specification from its document.
 func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
 	root = o.setKeys(d, root)
-	if isT1(root) {
-		return d.loadT1(root, o)
-	}
 	definition := d.field("", root).definition()
 	o.apply(d, &definition)
 	var reference Errors
@@ -115,57 +115,4 @@ func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
 	return &Spec{
 		Path: d.path, SourcePath: d.sourcePath, Definition: definition, Problem: problem, Sizes: d.sizes, CheckConstants: d.checked, place: d.placed,
 	}, nil
-}
-
-// A SearchSpace holds the parameters and restrictions of a specification.
-type SearchSpace struct {
-	Path    string
-	Problem *problem.Problem // nil if only the search space was read, as from a T1 file
-
-	parameters   *space.Parameters
-	restrictions []space.Restriction
-	place        placer
-}
-
-// LoadSpace reads the search space of a specification. From a T1 file it reads nothing else: the
-// kernel may be in any language, and need not exist. Other specifications are read and checked as
-// by [Load].
-func LoadSpace(path string, o Options) (*SearchSpace, error) { return loadSpace(osFiles{}, path, o) }
-
-func loadSpace(fsys fs.FS, path string, o Options) (*SearchSpace, error) {
-	d := newDocument(files{fsys}, path)
-	d.text = o.Text
-	root, errs := d.parse()
-	switch {
-	case errs != nil:
-		return nil, errs
-	case isT1(root):
-		return d.loadT1Space(o.setKeys(d, root), o)
-	}
-	s, err := d.load(root, o)
-	if err != nil {
-		return nil, err
-	}
-	return s.SearchSpace(), nil
-}
-
-// Space constructs the search space on a device. Without a device it leaves out the restrictions
-// that read device.*, and returns them. Errors of restrictions are [Errors].
-func (s *SearchSpace) Space(ctx context.Context, d *hardware.Device) (all *space.Space, skipped []space.Restriction, err error) {
-	switch {
-	case s.Problem == nil:
-		all, err = space.New(ctx, s.parameters, s.restrictions, nil)
-		if i, cause, ok := space.Fault(err); ok {
-			err = &task.FieldError{Field: fmt.Sprintf("restrictions[%d]", i), Err: cause}
-		}
-	case d == nil:
-		all, skipped, err = s.Problem.SpaceWithoutDevice(ctx)
-	default:
-		all, err = s.Problem.Space(ctx, *d)
-	}
-	var at *task.FieldError
-	if errors.As(err, &at) {
-		err = Errors{s.place(at.Field, at.Err)}
-	}
-	return all, skipped, err
 }

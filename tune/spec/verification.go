@@ -109,9 +109,6 @@ func (d *document) loadReference(definition *task.Definition) Errors {
 	doc := newDocument(d.files, path)
 	doc.unverified = true
 	root, errs := doc.parse()
-	if errs == nil && isT1(root) {
-		errs = Errors{{File: path, Err: errT1}}
-	}
 	if errs != nil {
 		return errs
 	}

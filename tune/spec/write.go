@@ -28,17 +28,10 @@ type Draft struct {
 	Reference  string              // verify.spec
 	Head       []string            // comment lines at the beginning
 	Remarks    map[string][]string // comment lines above fields, such as arguments[0]
-
-	Arrays map[string]*array.Array // the contents of the .npy files that belong to the specification, by name
 }
 
-// Write writes the specification, and its .npy files beside it.
+// Write writes the specification.
 func (d *Draft) Write(path string) error {
-	for name, data := range d.Arrays {
-		if err := array.WriteNPY(filepath.Join(filepath.Dir(path), name), data, nil); err != nil {
-			return err
-		}
-	}
 	return disk.Write(path, func(w io.Writer) error {
 		_, err := w.Write(d.YAML())
 		return err

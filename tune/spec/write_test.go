@@ -1,19 +1,14 @@
 package spec
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"testing"
 	"testing/fstest"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ndtune/ndtune/kernels"
-	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -96,70 +91,6 @@ func TestTextOfValues(t *testing.T) {
 			if got, err := scalar(node); got != v || err != nil {
 				t.Errorf("%#v is %#v, %v in %s", v, got, err, text)
 			}
-		}
-	}
-}
-
-// A T1 file is the same problem after it was converted.
-func TestConvertedT1Files(t *testing.T) {
-	for _, name := range []string{"gemm.json", "good.json"} {
-		in, out := t.TempDir(), t.TempDir()
-		files := t1Files(t)
-		files["good.json"] = &fstest.MapFile{Data: []byte(goodT1)}
-		if err := os.CopyFS(in, files); err != nil {
-			t.Fatal(err)
-		}
-		original, err := Load(filepath.Join(in, name), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		draft, err := ConvertT1(filepath.Join(in, name), filepath.Join(out, "spec.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := draft.Write(filepath.Join(out, "spec.yaml")); err != nil {
-			t.Fatal(err)
-		}
-		converted, err := Load(filepath.Join(out, "spec.yaml"), Options{})
-		if err != nil {
-			t.Errorf("%s: %v\n%s", name, err, draft.YAML())
-			continue
-		}
-		sameProblem(t, original, converted)
-	}
-}
-
-// argumentTexts describes the arguments of a problem.
-func argumentTexts(p *problem.Problem) (texts []string) {
-	for _, a := range p.Arguments() {
-		texts = append(texts, fmt.Sprint(a.Name, a.Kind, a.Element, a.Value, a.Output, a.RestoreEachLaunch, a.Typed, a.Varies))
-	}
-	return texts
-}
-
-// sameProblem compares the spaces, the arguments and all variants of two problems.
-func sameProblem(t *testing.T, a, b *Spec) {
-	t.Helper()
-	d := hardware.Device{MaxWorkGroupSize: 1024, LocalMemory: 1 << 20, GlobalMemory: 1 << 40, MaxAllocation: 1 << 40}
-	x, err := a.Space(t.Context(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := b.Space(t.Context(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if x.Len() != y.Len() || x.Len() == 0 {
-		t.Fatalf("%s has %d configurations, %s %d", a.Path, x.Len(), b.Path, y.Len())
-	}
-	if got, want := argumentTexts(b.Problem), argumentTexts(a.Problem); !slices.Equal(got, want) {
-		t.Errorf("the arguments are %q, want %q", got, want)
-	}
-	for i := range x.Len() {
-		v, err := a.Problem.Variant(x.At(i), d)
-		w, err2 := b.Problem.Variant(y.At(i), d)
-		if err != nil || err2 != nil || !reflect.DeepEqual(v, w) {
-			t.Fatalf("%s: %+v, %v\n%s: %+v, %v", a.Path, v, err, b.Path, w, err2)
 		}
 	}
 }

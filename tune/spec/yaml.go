@@ -64,6 +64,8 @@ func (d *document) root() (*yaml.Node, error) {
 		return nil, err
 	case hasKey(root, "results") && hasKey(root, "schema_version"):
 		return nil, errRecord
+	case hasKey(root, "ConfigurationSpace") || hasKey(root, "KernelSpecification"):
+		return nil, errT1
 	}
 	return root, nil
 }
@@ -181,5 +183,5 @@ var (
 	errRunLog       = errors.New("this is a run log, not a specification")
 	errRecord       = errors.New("this is a record of results (T4), not a specification")
 	errCompressed   = errors.New("this file is compressed; a specification is plain text (records of results are for ndtune simulate and convert)")
-	errT1           = errors.New("this is a T1 file, which cannot be a reference; write the reference as YAML")
+	errT1           = errors.New("this is a T1 file; python -m ndtune t1 FILE, of the Python package, writes it as a specification")
 )
