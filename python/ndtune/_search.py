@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
@@ -20,7 +19,7 @@ from ndtune._binary import NdtuneError
 from ndtune._cache import Cache, key_of
 from ndtune._callbacks import Callbacks
 from ndtune._process import Process
-from ndtune._specification import Specification, save
+from ndtune._specification import Specification, memory_for, save
 from ndtune.results import Progress, Results
 
 _FAILURES = {
@@ -88,7 +87,11 @@ class Search:
         """
         task, specification = self.task, self.task.specification
         bytes_needed = sum(a.array.nbytes for a in specification.arguments if a.array is not None)
-        with folder_for(3 * bytes_needed) as folder, contextlib.ExitStack() as stack:
+        place = memory_for(3 * bytes_needed)
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="ndtune-", dir=place, ignore_cleanup_errors=True)
+            )
             log = task.log or os.path.join(folder, "run.jsonl")
             wanted, verification = self._verification(folder)
             objectives = self._objectives()
@@ -408,13 +411,3 @@ def check_answer(place: int, argument: Any, expected: Any) -> Any:
             f"Element {place} of expected results list is not a numpy/cupy ndarray, torch Tensor or numpy scalar."
         )
     return expected
-
-
-@contextlib.contextmanager
-def folder_for(size: int) -> Iterator[str]:
-    """A temporary folder with room for size bytes, in memory where the system has such a place; gone at the end."""
-    memory = "/dev/shm"
-    fits = os.path.isdir(memory) and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2 * size + 2**26
-    place = memory if fits else None
-    with tempfile.TemporaryDirectory(prefix="ndtune-", dir=place, ignore_cleanup_errors=True) as folder:
-        yield folder

@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -151,6 +152,7 @@ class Specification:
 
     def _kernel(self, compiler_options: Sequence[str]) -> dict[str, Any]:
         options = [compiler_options] if isinstance(compiler_options, str) else list(compiler_options)
+        options = [re.sub(r"^-I\s*(.+)", lambda m: "-I" + os.path.abspath(m[1]), option) for option in options]
         options = [option.replace("{", "{{").replace("}", "}}") for option in options]
         if self.kernel.generated or "#include" in self.kernel.text:
             options.append("-I" + os.getcwd())
@@ -159,16 +161,16 @@ class Specification:
         part: dict[str, Any] = {"name": self.kernel.name, "build_options": options}
         source = self.kernel.sources[0]
         if self.kernel.in_python:
-            self.handlers["kernel"] = self._generate
+            self.handlers["kernel"] = lambda question: {"source": self.source(question["configuration"])}
         elif isinstance(source, Path) or util.looks_like_a_filename(source):
             part["file"] = os.path.abspath(source)
         else:
             part["source"] = source
         return part
 
-    def _generate(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Answer with the source of a configuration: the macros of `defines`, else of the grid, and the user's text."""
-        params = self.configuration(question["configuration"])
+    def source(self, plain: Mapping[str, Any]) -> str:
+        """The source of a configuration: the macros of `defines`, else those of the grid, and the user's text."""
+        params = self.configuration(plain)
         text = util.get_kernel_string(self.kernel.sources[0], params)
         defines = self.kernel.defines
         if defines is None:
@@ -182,7 +184,7 @@ class Specification:
             value = value(params) if callable(value) else value
             value = util.replace_param_occurrences(value, params) if isinstance(value, str) else str(value)
             lines.append(f"#define {name} " + value.replace("\n", "\\\n") + "\n")
-        return {"source": "".join(lines) + ("#line 1\n" if lines else "") + text}
+        return "".join(lines) + ("#line 1\n" if lines else "") + text
 
     def _problem_size(self) -> list[Any]:
         size = self.problem_size
@@ -261,6 +263,7 @@ class Argument:
 
     def __init__(self, place: int, value: Any) -> None:
         self.value, self.name, self._raw = value, f"arg{place}", False
+        self._declared = ""
         if util.is_tensor(value):
             value = value.detach().cpu().numpy()
         if isinstance(value, (bool, int, float, complex)):
@@ -273,10 +276,15 @@ class Argument:
 
     def declare(self, name: str, text: str) -> None:
         """Take the name of a declaration. What it calls another type than NumPy's is passed as bytes, unchecked."""
-        self.name = name
+        self.name, self._declared = name, text
         dtype = str(getattr(self.array if self.array is not None else self._scalar, "dtype", ""))
         known = any(util.check_argument_type(other, text) for other in util.argument_types)
         self._raw = self.array is not None and known and not util.check_argument_type(dtype, text)
+
+    @property
+    def may_change(self) -> bool:
+        """Whether the kernel can write it: an array whose declaration does not say const or __constant."""
+        return self.array is not None and not re.search(r"\bconst\b|constant\b", self._declared)
 
     def comparable(self, expected: np.ndarray) -> bool:
         """Whether the program compares the content with an expected one as NumPy does: finite numbers of one kind."""
@@ -319,6 +327,12 @@ class Argument:
             return {"type": value.dtype.name, "value": float(value)}
         return {"type": "bytes", "value": value.tobytes().hex()}
 
+    def unchanged(self) -> Any:
+        """A copy of the argument."""
+        if util.is_tensor(self.value):
+            return self.value.detach().cpu()
+        return self.value.copy() if isinstance(self.value, np.ndarray) else self.value
+
     def load(self, path: str) -> Any:
         """The content of a file of the program, in the type and the shape of the user's argument."""
         assert self.array is not None
@@ -326,6 +340,13 @@ class Argument:
         if util.is_tensor(self.value):
             return sys.modules["torch"].from_numpy(content)
         return content
+
+
+def memory_for(size: int) -> str | None:
+    """The place for a temporary folder of size bytes: in memory where the system has such a place with room."""
+    place = "/dev/shm"
+    fits = os.path.isdir(place) and os.access(place, os.W_OK) and shutil.disk_usage(place).free > 2 * size + 2**26
+    return place if fits else None
 
 
 def save(folder: str, name: str, array: np.ndarray) -> str:

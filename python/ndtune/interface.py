@@ -5,17 +5,19 @@ from __future__ import annotations
 import logging
 import os
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ndtune import util
+from ndtune import _run, util
+from ndtune._binary import NdtuneError
 from ndtune._cache import Cache, path_of
 from ndtune._search import Interrupted, Search, Task
 from ndtune._specification import Kernel, Specification
 from ndtune.results import Results
 
-__all__ = ["Interrupted", "tune_kernel"]
+__all__ = ["Interrupted", "run_kernel", "tune_kernel"]
 
 
 def tune_kernel(
@@ -67,9 +69,7 @@ def tune_kernel(
 ) -> tuple[Results, dict[str, Any]]:
     """Find the fastest configuration of a kernel."""
     begun = time.perf_counter()
-    if log:
-        stamp = datetime.now().strftime("%Y%m%d-%H:%M:%S")
-        logging.basicConfig(filename=f"{kernel_name}{stamp}.log", level=log)
+    _log(log, kernel_name)
     kernel = Kernel(kernel_name, kernel_source, lang, defines)
     kernel.check_arguments(arguments)
     util.check_block_size_names(block_size_names)
@@ -110,6 +110,75 @@ def tune_kernel(
     search = Search(task, begun)
     search.run()
     return search.results, search.env
+
+
+def run_kernel(
+    kernel_name: str,
+    kernel_source: Any,
+    problem_size: Any,
+    arguments: Sequence[Any],
+    params: Mapping[str, Any],
+    grid_div_x: Any = None,
+    grid_div_y: Any = None,
+    grid_div_z: Any = None,
+    lang: str | None = None,
+    device: Any = 0,
+    platform: int = 0,
+    smem_args: Any = None,
+    cmem_args: Any = None,
+    texmem_args: Any = None,
+    compiler: Any = None,
+    compiler_options: Any = None,
+    defines: Any = None,
+    block_size_names: Any = None,
+    quiet: bool = False,
+    log: Any = None,
+) -> list[Any]:
+    """Launch one configuration of a kernel once, and return all arguments as the launch has left them.
+
+    params has one value for each parameter; everything else is as in tune_kernel. Arrays come back as new arrays of
+    the same type and shape, scalars as they are.
+
+    Raises NdtuneError, a RuntimeError, if the kernel does not compile or cannot be launched.
+    """
+    _log(log, kernel_name)
+    kernel = Kernel(kernel_name, kernel_source, lang, defines)
+    kernel.check_arguments(arguments)
+    util.check_block_size_names(block_size_names)
+    block_size_names = block_size_names and [*block_size_names]
+    util.append_default_block_size_names(block_size_names)
+    arguments = [a.select_for_configuration(params) if hasattr(a, "param_key") else a for a in arguments]
+    specification = Specification(
+        kernel,
+        problem_size,
+        arguments,
+        {name: [value] for name, value in params.items()},
+        (grid_div_x, grid_div_y, grid_div_z),
+        block_size_names,
+        compiler_options,
+    )
+    if kernel.in_python:
+        specification.content["kernel"]["source"] = specification.source(specification.plain(params))
+    answer = _run.run(specification, f"{platform}:{device}")
+    outputs, reason = answer["outputs"], answer.get("reason", "")
+    if len(outputs) < sum(a.may_change for a in specification.arguments):
+        why = {
+            "constraints": "cannot create kernel instance, too many threads per block",
+            "compile": "cannot compile kernel",
+            "runtime": "runtime error occured",
+        }.get(answer["status"], answer["status"])
+        if "local memory" in reason:
+            why = "cannot compile kernel, too much shared memory used"
+        raise NdtuneError(f"{why}: {reason}")
+    if reason:
+        warnings.warn(f"{kernel_name}: {reason}", stacklevel=2)
+    return [outputs[a.name] if a.name in outputs else a.unchanged() for a in specification.arguments]
+
+
+def _log(level: Any, kernel_name: str) -> None:
+    """Send Python's log messages to a file named after the kernel and the time, if a level is given."""
+    if level:
+        logging.basicConfig(filename=f"{kernel_name}{datetime.now():%Y%m%d-%H:%M:%S}.log", level=level)
 
 
 def _objectives(objective: Any, higher: Any, objectives: Any) -> dict[str, bool]:
