@@ -4,6 +4,7 @@ GO         ?= go
 DEMO_SIZE  ?= 512
 TESTFLAGS  ?=
 PYTESTFLAGS ?=
+WHEELS     ?=
 BENCH      ?= .
 KILLS      ?= 1000
 LANES      ?= 1
@@ -25,6 +26,11 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 # The shipped program has no symbols and no debugging information: 40 MB instead of 55. Stack traces keep their lines.
 LDFLAGS := -s -w $(if $(VERSION),-X main.version=$(VERSION))
 
+# The program names the loader of its C library, by default glibc's. On musl, where that is not there, musl's runs it.
+ifeq ($(wildcard /lib64/ld-linux-*.so.* /lib/ld-linux-*.so.*),)
+LDFLAGS += $(addprefix -I ,$(firstword $(wildcard /lib/ld-musl-*.so.1)))
+endif
+
 # The shipped program needs no C compiler. The tests need one, for the stand-in and the race detector.
 export CGO_ENABLED = 0
 export GO
@@ -35,7 +41,7 @@ export GOFLAGS += -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo tutorials test test-kernels test-python test-race test-long torture bench bench-engine lint cross cross-one pictures clean check-go modules modules-for-tests compiler-for-tests opencl opencl-for-tests browser-for-tests
+.PHONY: help build demo tutorials wheel test test-kernels test-python test-race test-long torture bench bench-engine lint cross cross-one pictures clean check-go modules modules-for-tests compiler-for-tests opencl opencl-for-tests browser-for-tests
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +72,9 @@ demo: build opencl ## simulate diffusion, with a picture, and tune the kernel (D
 tutorials: build opencl ## run every command of docs/diffusion.md, matmul.md, simulate.md and compare.md
 	scripts/run-docs.sh bin/ndtune docs/diffusion.md docs/matmul.md docs/simulate.md docs/wisdom.md
 	POCL_DEVICES='basic pthread' scripts/run-docs.sh bin/ndtune docs/compare.md
+
+wheel: modules ## write wheels of the package for Python into dist/ (WHEELS='linux/amd64 windows/amd64': some of them)
+	python3 scripts/wheel.py --go '$(GO)' --version '$(VERSION)' $(WHEELS)
 
 # The linter has vetted what is tested.
 test: lint compiler-for-tests opencl-for-tests browser-for-tests ## check and test all packages, in some minutes (TESTFLAGS=-v: each test)
@@ -138,8 +147,8 @@ pictures: build opencl browser-for-tests ## make the pictures of docs/report.md 
 	NDTUNE_PICTURES=$(CURDIR)/docs NDTUNE_PICTURES_COMPARED='$(CURDIR)/demo/compared.*.jsonl' \
 		$(GO) test -count=1 -run '^TestPicturesOfComparison$$' ./tune/report
 
-clean: ## remove the program and the demo's results
-	rm -rf bin demo
+clean: ## remove the program, wheels and the demo's results
+	rm -rf bin demo dist
 
 check-go:
 	@scripts/check-go.sh '$(GO)'

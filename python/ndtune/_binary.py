@@ -97,6 +97,10 @@ def _checked(path: str) -> str:
         return path
     try:
         said = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
+    except FileNotFoundError as error:  # of the loader that it names: the file is there
+        raise NdtuneError(
+            f"{path} was built for another C library (glibc, or musl) than this system has: build it here (make build)"
+        ) from error
     except (OSError, subprocess.CalledProcessError) as error:
         raise NdtuneError(f"{path} --version failed: {error}") from error
     words = said.split()
