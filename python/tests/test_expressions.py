@@ -152,7 +152,7 @@ x @ y""".splitlines()
 @pytest.mark.parametrize("text", REFUSED)
 def test_texts_that_are_not_trusted_only_compute(text):
     with pytest.raises(expressions.Untranslatable):
-        expressions.translate(expressions.of_text(text, PARAMETERS, trusted=False), PARAMETERS, True)
+        expressions.expression(expressions.of_text(text, PARAMETERS, trusted=False), PARAMETERS)
 
 
 BLOCKS = {
