@@ -23,6 +23,9 @@ type Result struct {
 	// and no record keeps it.
 	Doubt Doubt
 
+	// Known means that it was given to the run, and not evaluated in it: see [Options.Known].
+	Known bool
+
 	// Refused means that a limit of the device, known before the build, excludes the configuration. Run
 	// does not hand it to the evaluator, and the first freeRefusals for each evaluation of the budget do not
 	// count in it. No record keeps Refused.

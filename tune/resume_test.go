@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -50,6 +51,61 @@ func TestInterruptedAndResumedIsUninterrupted(t *testing.T) {
 	}
 }
 
+// TestKnownResults gives a run some of the results that an evaluator would give: it comes to the same results, marked as known, and
+// evaluates the others only. A result of a configuration that the space does not have changes nothing.
+func TestKnownResults(t *testing.T) {
+	for seed := range uint64(300) {
+		s := newScenario(t, seed)
+		whole, wholeLog := s.run(nil, 0)
+		all, given := mustSpace(t, s.problem), map[string]bool{}
+		for i := range s.size {
+			if s.rng.IntN(2) == 0 {
+				r := s.answers[i]
+				r.Configuration = all.At(i)
+				s.given = append(s.given, r)
+				given[r.Configuration.Key()] = true
+			}
+		}
+		elsewhere := mustSpace(t, mustProblem(t, lineDefinition(s.size+1)))
+		s.given = append(s.given, Result{Configuration: elsewhere.At(s.size), Status: Correct, Times: []float64{1e-9}})
+		got, log := s.run(nil, 0)
+		if s.summary(log.results) != s.summary(wholeLog.results) || got.Stop != whole.Stop || bestKey(got) != bestKey(whole) {
+			t.Fatalf("seed %d: stop %s, best %s\n%s\nwithout known results %s, %s\n%s", seed,
+				got.Stop, bestKey(got), s.summary(log.results), whole.Stop, bestKey(whole), s.summary(wholeLog.results))
+		}
+		for _, r := range log.results {
+			if r.Known != (given[r.Configuration.Key()] && !r.Refused) {
+				t.Fatalf("seed %d: %s is known: %t", seed, r.Configuration, r.Known)
+			}
+		}
+	}
+}
+
+// TestMetricsOfKnownResults gives a run metrics that it cannot compute: they stand, and the objective is one of them.
+func TestMetricsOfKnownResults(t *testing.T) {
+	d := lineDefinition(3)
+	d.Metrics = []task.Metric{{Name: "rate", Expression: "1 / time"}, {Name: "cost", Expression: "i / 0.0"}}
+	d.Objective = judge.Objective{Name: "cost", Maximize: true}
+	p := mustProblem(t, d)
+	all := mustSpace(t, p)
+	known := []Result{
+		{Configuration: all.At(0), Status: Correct, Times: []float64{2}, Metrics: []judge.MetricValue{{Name: "cost", Value: 7}}},
+		{Configuration: all.At(1), Status: Correct, Times: []float64{4}, Metrics: []judge.MetricValue{{Name: "cost", Value: 5}}},
+		{Configuration: all.At(2), Status: Correct, Times: []float64{1}},
+	}
+	o, err := Run(t.Context(), p, &fake{}, Options{Known: known})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []judge.MetricValue{{Name: "rate", Value: 0.5}, {Name: "cost", Value: 7}}
+	if r := o.Results[0]; o.Best == nil || o.Best.Configuration.Int("i") != 0 || r.Objective != 7 || !slices.Equal(r.Metrics, want) {
+		t.Errorf("best %+v, first %+v", o.Best, r)
+	}
+	if r := o.Results[2]; r.Status != Runtime || !strings.Contains(r.Reason, "cost") {
+		t.Errorf("without the objective: %s %q", r.Status, r.Reason)
+	}
+}
+
 // A scenario is a random problem with answers for all of its configurations.
 type scenario struct {
 	t        testing.TB
@@ -61,6 +117,7 @@ type scenario struct {
 	capacity int
 	answers  []Result
 	device   hardware.Device // its limit refuses some configurations
+	given    []Result        // known results
 }
 
 func newScenario(t testing.TB, seed uint64) *scenario {
@@ -108,14 +165,14 @@ func (s *scenario) run(log *memory, cancelAfter int) (*Outcome, *memory) {
 		log = &memory{}
 	}
 	known := map[string]bool{}
-	for _, r := range log.previous {
+	for _, r := range slices.Concat(log.previous, s.given) {
 		known[r.Configuration.Key()] = true
 	}
 	f := &fake{
 		device: s.device, capacity: s.capacity, rng: s.rng, lingers: s.rng.IntN(2) == 0,
 		answer: func(c space.Configuration) Result {
 			if known[c.Key()] {
-				s.t.Errorf("%s is in the log and was evaluated", c)
+				s.t.Errorf("%s is in the log or known, and was evaluated", c)
 			}
 			if s.problem.ExceededLimit(c, s.device) != "" {
 				s.t.Errorf("%s is beyond the device's limits and was evaluated", c)
@@ -132,7 +189,7 @@ func (s *scenario) run(log *memory, cancelAfter int) (*Outcome, *memory) {
 	}
 	seed := uint64(s.size)
 	o, err := Run(ctx, s.problem, f, Options{
-		MaxEvaluations: s.budget, Log: log,
+		MaxEvaluations: s.budget, Log: log, Known: s.given,
 		Strategy: func(sp *space.Space) (search.Strategy, error) {
 			return search.New(s.strategy, sp, search.Options{Seed: seed})
 		},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
@@ -62,6 +63,7 @@ type run struct {
 	started  time.Time
 	logged   []int          // indices of the results of the log, in its order
 	known    map[int]Result // those of these results that were not proposed yet
+	given    map[int]Result // of the options
 	retrying map[int]bool   // known failures that are evaluated again first
 	retried  map[int]Result // new results of these that were not proposed yet
 	good     *Result        // the best so far, including the log; nil: none is correct
@@ -104,7 +106,7 @@ func newRun(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Opti
 	r := &run{
 		problem: p, evaluator: evaluator, options: o, space: s, strategy: strategy,
 		outcome: &Outcome{Device: evaluator.Device(), Space: s},
-		known:   map[int]Result{}, out: map[int]bool{}, retrying: map[int]bool{}, retried: map[int]Result{},
+		known:   map[int]Result{}, given: map[int]Result{}, out: map[int]bool{}, retrying: map[int]bool{}, retried: map[int]Result{},
 		hopeless: &failures{limit: hopelessAfter},
 	}
 	if search.Learns(strategy) {
@@ -122,6 +124,12 @@ func newRun(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Opti
 				r.see(previous)
 				r.wait(previous)
 			}
+		}
+	}
+	for _, known := range o.Known {
+		if i, ok := s.Index(known.Configuration); ok {
+			known.Known = true
+			r.given[i] = known
 		}
 	}
 	r.retry()
@@ -311,7 +319,7 @@ func (r *run) propose(ctx context.Context) (i int, ok bool, err error) {
 	return proposals[0], true, nil
 }
 
-// enter adds a proposal to those that will be evaluated, unless the log knows its result, the device's
+// enter adds a proposal to those that will be evaluated, unless the log or the caller knows its result, the device's
 // limits exclude it, or the budget is spent.
 func (r *run) enter(i int) error {
 	if previous, known := r.retried[i]; known {
@@ -331,7 +339,13 @@ func (r *run) enter(i int) error {
 		return nil
 	}
 	reason := r.refusal(i)
-	if reason == "" {
+	given, known := r.given[i]
+	switch {
+	case reason != "":
+	case known:
+		r.judgeKnown(&given)
+		return r.record(i, given)
+	default:
 		r.next = append(r.next, i)
 		return nil
 	}
@@ -479,4 +493,28 @@ func (r *run) judge(result *Result) {
 	if err != nil {
 		result.Status, result.Reason = Runtime, err.Error()
 	}
+}
+
+// judgeKnown judges a known result. The metrics that it has stand, since they may come from readings that it does not have.
+func (r *run) judgeKnown(result *Result) {
+	given, status := result.Metrics, result.Status
+	r.judge(result)
+	stats := result.Stats()
+	if status != Correct || len(given) == 0 || stats.Rankable() != nil {
+		return
+	}
+	for _, m := range given {
+		result.Metrics = slices.DeleteFunc(result.Metrics, func(computed judge.MetricValue) bool { return computed.Name == m.Name })
+		result.Metrics = append(result.Metrics, m)
+	}
+	for i, o := range r.problem.Objective().All() {
+		value := o.Value(stats, stats.Mean, result.Metrics)
+		if !judge.Finite(value) {
+			return
+		}
+		if i == 0 {
+			result.Objective = value
+		}
+	}
+	result.Status, result.Reason = status, ""
 }

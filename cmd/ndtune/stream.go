@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -135,6 +136,25 @@ const standardInput = "-"
 var readsInput = []string{"tune", "run", "space"}
 
 var errNoSpecification = wrong("standard input holds no specification")
+
+// knownResults reads the results that follow the specification on standard input.
+func knownResults(c *cli.Context, p *problem.Problem) ([]tune.Result, error) {
+	if c.Args().First() != standardInput {
+		return nil, nil
+	}
+	text, err := documentsOf(c).next(c.Context)
+	switch {
+	case err == io.EOF:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	results, err := record.ParseResults(text, p.Parameters())
+	if err != nil {
+		return nil, wrong("known results on standard input: %w", err)
+	}
+	return results, nil
+}
 
 // documents are the texts of standard input, which lines «---» separate.
 type documents struct{ *bufio.Reader }

@@ -78,6 +78,9 @@ A program gives the specification on standard input, and reads JSON lines (docs/
 			if err != nil {
 				return err
 			}
+			if j.plan.Known, err = knownResults(c, s.Problem); err != nil {
+				return err
+			}
 			page, closePage, err := openPage(c)
 			if err != nil {
 				return err

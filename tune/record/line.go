@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -104,10 +105,10 @@ type configured struct {
 
 // fields are the members of a line of any kind but that of peaks, in the order in which they are
 // written.
-func (p *entry) fields() [24]field {
+func (p *entry) fields() [25]field {
 	r := &p.result
-	return [24]field{
-		{"kind", &p.kind}, {"session", &p.session}, {"configuration", &p.configuration},
+	return [25]field{
+		{"kind", &p.kind}, {"session", &p.session}, {"configuration", &p.configuration}, {"known", &r.Known},
 		{"status", &r.Status}, {"reason", &r.Reason}, {"reason_base64", (*notUTF8)(&r.Reason)},
 		{"times", &r.Times}, {"verified", &r.Verified}, {"early_stopped", &r.EarlyStopped}, {"device", &r.Device},
 		{"global", &r.Global}, {"local", &r.Local}, {"offset", &r.Offset}, {"kernels", &r.Parts}, {"readings", &r.Readings},
@@ -133,13 +134,64 @@ func (p *entry) append(b []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
+// ParseResults reads lines of results, which need neither a kind nor a checksum. It leaves out those of configurations of other parameters
+// or values. An error names the line, counted from 1.
+func ParseResults(text []byte, parameters *space.Parameters) (results []tune.Result, err error) {
+	l, err := layoutFor(parameters)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for line := range bytes.Lines(text) {
+		if n++; len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		p := entry{configuration: configured{layout: l}}
+		fields, other := p.fields(), error(nil)
+		if !json.Valid(line) {
+			err = json.Unmarshal(line, new(any))
+		} else {
+			err = decodeObject(bytes.TrimSpace(line), func(name string) any {
+				if name != "configuration" {
+					return fieldOf(name, fields[:])
+				}
+				return func(raw []byte) error {
+					p.configuration.indices, other = l.scanOnly(raw)
+					return nil
+				}
+			})
+		}
+		switch {
+		case err != nil:
+		case p.kind != "" && p.kind != kindResult:
+			err = fmt.Errorf("a line of the kind %q", p.kind)
+		case other == nil && p.configuration.indices == nil:
+			err = errors.New("no configuration")
+		case p.result.Status == "":
+			err = errors.New("no status")
+		case other == nil:
+			p.result.Configuration = l.configuration(p.configuration.indices)
+			results = append(results, p.result)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	return results, nil
+}
+
+// layoutFor is the layout for the values that parameters have.
+func layoutFor(parameters *space.Parameters) (*layout, error) {
+	var list []space.Parameter
+	for i := range parameters.Len() {
+		list = append(list, parameters.At(i))
+	}
+	return newLayout(list)
+}
+
 // ResultLine returns a result as it stands in a run log, without the checksum and the end of the line.
 func ResultLine(r tune.Result) ([]byte, error) {
-	var list []space.Parameter
-	for i := range r.Configuration.Len() {
-		list = append(list, r.Configuration.Parameters().At(i))
-	}
-	l, err := newLayout(list)
+	l, err := layoutFor(r.Configuration.Parameters())
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -104,6 +105,47 @@ func TestLatePeaksThatCannotBeRead(t *testing.T) {
 		}
 		if _, err := Decode([]byte(wrong)); err == nil || !strings.Contains(err.Error(), c[2]) {
 			t.Errorf("%s: %v", c[1], err)
+		}
+	}
+}
+
+// TestParseResults reads results with and without what a run log has, and leaves out those of other configurations.
+func TestParseResults(t *testing.T) {
+	_, want := sixteen()
+	parameters := want[0].Configuration.Parameters()
+	for i, test := range []struct{ text, found, wrong string }{
+		{"", "", ""},
+		{`{"configuration":{"x":16,"y":2.0},"status":"correct","times":[1.5,2],"metrics":{"GB/s":3}}`, "x=16, y=2.0 correct [1.5 2] [{GB/s 3}] ", ""},
+		{"\n" + `{"kind":"result","configuration":{"y":2,"x":16},"status":"compile","reason":"no"}` + "\n", "x=16, y=2.0 compile [] [] no", ""},
+		{`{"configuration":{"x":17,"y":2.0},"status":"correct","times":[1]}`, "", ""},
+		{`{"configuration":{"x":16},"status":"correct","times":[1]}`, "", ""},
+		{`{"configuration":{"x":16,"y":2.0,"z":1},"status":"correct","times":[1]}`, "", ""},
+		{`{"status":"correct","times":[1]}`, "", "line 1: no configuration"},
+		{"\n" + `{"configuration":{"x":16,"y":2.0}}`, "", "line 2: no status"},
+		{`{"configuration":{"x":16,"y":2.0},"status":"odd"}`, "", `line 1: status: "odd" is none that a result can have`},
+		{`{"configuration":{"x":16,"y":2.0},"status":"correct","times":"1"}`, "", "line 1: times: "},
+		{`{"kind":"final","configuration":{"x":16,"y":2.0},"times":[1]}`, "", `line 1: a line of the kind "final"`},
+		{`{"configuration":`, "", "line 1: unexpected end"},
+		{`[1]`, "", "line 1: want an object, not a list"},
+	} {
+		results, err := ParseResults([]byte(test.text), parameters)
+		var found []string
+		for _, r := range results {
+			found = append(found, fmt.Sprint(r.Configuration, " ", r.Status, " ", r.Times, " ", r.Metrics, " ", r.Reason))
+		}
+		if got := strings.Join(found, "; "); got != test.found || test.wrong == "" && err != nil || !strings.HasPrefix(fmt.Sprint(err), test.wrong) && test.wrong != "" {
+			t.Errorf("%d: %s, %v", i, got, err)
+		}
+	}
+	// Every line of a result comes back.
+	for _, r := range want {
+		line, err := ResultLine(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := ParseResults(line, parameters)
+		if err != nil || len(back) != 1 || !reflect.DeepEqual(back[0], r) {
+			t.Errorf("%s: %+v, %v", line, back, err)
 		}
 	}
 }

@@ -42,6 +42,7 @@ type Plan struct {
 	Start      []space.Configuration // to begin with; each must be in the space
 	Neighbours []space.Configuration // the bests of other sizes: tried next, as far as the space has them
 	Priors     Priors
+	Known      []tune.Result // as in [tune.Options]
 }
 
 // A Strategy is one of ndtune's, or a program.
@@ -133,7 +134,7 @@ func (s *Session) Total() int {
 func (s *Session) Run(ctx context.Context, onResult func(r tune.Result, resumed bool)) (*tune.Outcome, error) {
 	p := s.plan
 	o := tune.Options{
-		Space: s.Space, MaxEvaluations: p.MaxEvaluations, TimeLimit: p.TimeLimit, Patience: p.Patience, Retry: p.Retry,
+		Space: s.Space, MaxEvaluations: p.MaxEvaluations, TimeLimit: p.TimeLimit, Patience: p.Patience, Retry: p.Retry, Known: p.Known,
 		Strategy: s.strategy, OnResult: onResult,
 	}
 	if s.Log != nil {
