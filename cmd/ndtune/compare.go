@@ -328,7 +328,7 @@ func writeComparedPage(path string, sources []compare.Source, c *compare.Compari
 		return fmt.Errorf("write the comparison to %s: %w", path, err)
 	}
 	page.Comparison, page.NoComparison = report.Compare(c), ""
-	return page.WriteFiles([]string{path})
+	return page.WriteFiles([]string{path}, false)
 }
 
 // files prints the names of the outputs and of the run logs.

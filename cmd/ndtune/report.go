@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ Without -o, it prints the best, the finalists and the failures.
    ndtune report kernel.jsonl
    ndtune report kernel.jsonl -o report.html
    ndtune report kernel.jsonl --objective time,nvml_power
+   ndtune report kernel.jsonl -o part.html --fragment
    ndtune report a100.json.gz w7800.json.gz -o both.html -o both.md
 
 The page is one file. It works offline, from a disk or in a mail, and makes no requests.`,
@@ -31,6 +33,10 @@ The page is one file. It works offline, from a disk or in a mail, and makes no r
 			&cli.StringSliceFlag{
 				Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
 				Usage: "write `FILE`: .html (the page) or .md (a table); may be repeated; without it, a table is printed",
+			},
+			&cli.BoolFlag{
+				Name: "fragment", Category: categoryOutput,
+				Usage: "write the page as a small piece of HTML for another page, such as a notebook, without scripts",
 			},
 			&cli.StringFlag{
 				Name: "objective", Category: categoryOutput,
@@ -56,6 +62,9 @@ func writeReport(c *cli.Context) error {
 	if err := checkOutputs("output", outputs, report.CheckPath, paths...); err != nil {
 		return err
 	}
+	if c.Bool("fragment") && !slices.ContainsFunc(outputs, report.IsPage) {
+		return wrong("--fragment is of a page: add -o FILE.html")
+	}
 	var sources []report.Source
 	objective, err := newObjective(c)
 	if err != nil {
@@ -78,7 +87,7 @@ func writeReport(c *cli.Context) error {
 	if len(outputs) == 0 {
 		return made.WriteText(c.App.Writer)
 	}
-	if err := made.WriteFiles(outputs); err != nil {
+	if err := made.WriteFiles(outputs, c.Bool("fragment")); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.App.ErrWriter, "report: %s\n", strings.Join(outputs, ", "))

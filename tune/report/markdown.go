@@ -33,7 +33,11 @@ func (run *Run) writeMarkdown(b *strings.Builder) {
 		fmt.Fprintf(b, ". Launch: %s", launch)
 	}
 	b.WriteString("\n\n")
-	run.writeMarkdownTable(b)
+	t := run.bestTable()
+	markdown.Table(b, t.Head, t.Number, t.Rows)
+	if note := run.finalNote(); note != "" {
+		fmt.Fprintf(b, "\n%s\n", note)
+	}
 	for _, text := range run.Cards {
 		fmt.Fprintf(b, "\n- %s", markdown.Escape(text))
 	}
@@ -45,18 +49,16 @@ func (run *Run) writeMarkdown(b *strings.Builder) {
 	}
 }
 
-// writeMarkdownTable writes the table of the best configurations, and a line that says which rows are of
-// the final measurement.
-func (run *Run) writeMarkdownTable(b *strings.Builder) {
-	t := run.bestTable()
-	markdown.Table(b, t.Head, t.Number, t.Rows)
+// finalNote says which rows of the table of the best configurations are of the final measurement; "" if there was none.
+func (run *Run) finalNote() string {
 	switch n := run.ranking.Finalists; {
 	case n == 0:
-	case n >= len(t.Rows):
-		b.WriteString("\nThe order and the figures are those of the final measurement, which took the best in turn.\n")
+		return ""
+	case n >= min(len(run.ranking.Indices), markdownRows):
+		return "The order and the figures are those of the final measurement, which took the best in turn."
 	default:
-		fmt.Fprintf(b, "\nThe order and the figures of the first %d are those of the final measurement, which took the best in turn; "+
-			"of the others, those of the search.\n", n)
+		return fmt.Sprintf("The order and the figures of the first %d are those of the final measurement, which took the best in turn; "+
+			"of the others, those of the search.", n)
 	}
 }
 

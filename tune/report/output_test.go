@@ -126,7 +126,7 @@ func TestFilesAppearWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := mustReport(t, Source{"r", everything(t)})
-	if err := r.WriteFiles([]string{good, bad}); err == nil || !strings.Contains(err.Error(), "b.md") {
+	if err := r.WriteFiles([]string{good, bad}, false); err == nil || !strings.Contains(err.Error(), "b.md") {
 		t.Errorf("a file in a folder that is not there: %v", err)
 	}
 	if data, err := os.ReadFile(good); err != nil || string(data) != "before" {
@@ -136,7 +136,7 @@ func TestFilesAppearWhole(t *testing.T) {
 	if err != nil || len(left) != 1 {
 		t.Errorf("%v is left: %v", left, err)
 	}
-	if err := r.WriteFiles([]string{good, filepath.Join(folder, "b.md")}); err != nil {
+	if err := r.WriteFiles([]string{good, filepath.Join(folder, "b.md")}, false); err != nil {
 		t.Error(err)
 	}
 	info, err := os.Stat(good)

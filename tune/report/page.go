@@ -18,7 +18,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 )
 
-//go:embed asset/page asset/echarts/echarts.min.js.gz
+//go:embed asset/page asset/fragment.html asset/echarts/echarts.min.js.gz
 var assets embed.FS
 
 // scripts are the page's own, in the order in which they are put together.

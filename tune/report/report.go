@@ -1,5 +1,5 @@
-// Package report shows records to people: one HTML page that needs nothing else, and tables in
-// Markdown and as text.
+// Package report shows records to people: one HTML page that needs nothing else, a small fragment for
+// other pages, and tables in Markdown and as text.
 //
 // [New] makes a [Report] of records. The page and the tables show only what the Report
 // contains. A Report contains only what follows from the records: the documentation of a derived
@@ -218,8 +218,8 @@ func extension(path string) string { return strings.ToLower(filepath.Ext(path)) 
 
 // WriteFiles writes the report to each path in the form that its extension stands for. All files are
 // made beside their places and renamed when all are complete: after an error in making them, all is as
-// it was.
-func (r *Report) WriteFiles(paths []string) error {
+// it was. With embedded, a page is a fragment: see [Report.WriteFragment].
+func (r *Report) WriteFiles(paths []string, embedded bool) error {
 	failed := func(path string, err error) error { return fmt.Errorf("write the report to %s: %w", path, err) }
 	var made []*files.Replacement
 	for _, path := range paths {
@@ -229,7 +229,10 @@ func (r *Report) WriteFiles(paths []string) error {
 		}
 		defer replacement.Discard()
 		write := r.WriteMarkdown
-		if IsPage(path) {
+		switch {
+		case IsPage(path) && embedded:
+			write = r.WriteFragment
+		case IsPage(path):
 			write = r.WriteHTML
 		}
 		if err := write(replacement); err != nil {

@@ -32,19 +32,13 @@ func (r *Report) writeRuns(w io.Writer, write func(*Run, *strings.Builder)) erro
 }
 
 func (run *Run) writeText(b *strings.Builder) {
-	asIs := func(text string) string { return text }
 	fmt.Fprintf(b, "%s\n%s\n", run.Title(), run.summaryLine(asIs))
 	if best := run.Summary.Best; best != nil {
 		fmt.Fprintf(b, "best: %s, %s ms%s\noptions: %s\n", best.Configuration, figure.Milliseconds(best.Time), run.bestFigures(asIs), best.Options)
 		for _, launch := range best.Sizes {
 			fmt.Fprintf(b, "launch: %s\n", launch)
 		}
-		var varying []int
-		for i, p := range run.Parameters {
-			if len(p.Values) > 1 {
-				varying = append(varying, i)
-			}
-		}
+		varying := run.varying()
 		if run.Front != nil {
 			run.Front.write(b, "", varying, run.results)
 		} else if run.ranking.Finalists > 0 {
@@ -68,6 +62,19 @@ func (run *Run) writeText(b *strings.Builder) {
 		}
 		figure.Columns(b, "  ", func(i int) bool { return i == 0 }, rows...)
 	}
+}
+
+// asIs is the escape of plain text.
+func asIs(text string) string { return text }
+
+// varying returns the indices of the parameters with several values.
+func (run *Run) varying() (indices []int) {
+	for i, p := range run.Parameters {
+		if len(p.Values) > 1 {
+			indices = append(indices, i)
+		}
+	}
+	return indices
 }
 
 // WriteFinalists writes the finalists of a run as a table of text. It has the parameters at some indices,
