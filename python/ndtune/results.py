@@ -225,14 +225,14 @@ class Results(list[dict[str, Any]]):
         points, best = self._curve()
         if len(points) < 2:
             return ""
-        width, height, left, bottom = 640, 200, 64, 26
+        width, height, left, top, bottom = 640, 210, 64, 24, 26
         scale = math.log10 if _wide(points) else float
         low, high = scale(min(v for _, v in points)), scale(max(v for _, v in points))
         span = (high - low) or 1.0
 
         def at(i: int, v: float) -> tuple[float, float]:
             x = left + (width - left - 8) * (i - 1) / max(1, len(self) - 1)
-            return round(x, 1), round(8 + (height - bottom - 16) * (high - scale(v)) / span, 1)
+            return round(x, 1), round(top + (height - bottom - top - 8) * (high - scale(v)) / span, 1)
 
         dots = "".join(f'<circle cx="{x}" cy="{y}" r="2"/>' for x, y in (at(*p) for p in points))
         path = f"M{at(*best[0])[0]},{at(*best[0])[1]}" + "".join(f"H{x}V{y}" for x, y in (at(*p) for p in best[1:]))
@@ -242,11 +242,10 @@ class Results(list[dict[str, Any]]):
         return (
             f'<svg viewBox="0 0 {width} {height}" style="max-width:{width}px;width:100%" role="img" '
             f'aria-label="best {html.escape(self.objective)} after each evaluation" font-size="11" fill="currentColor">'
-            f'<path d="M{left},4V{base}H{width - 4}" fill="none" stroke="currentColor" opacity=".5"/>{labels}'
+            f'<path d="M{left},{top - 8}V{base}H{width - 4}" fill="none" stroke="currentColor" opacity=".5"/>{labels}'
             f'<text x="{left}" y="{height - 8}">1</text><text x="{width - 4}" y="{height - 8}" text-anchor="end">'
             f"{_count(len(self), 'evaluation')}</text>"
-            f'<text x="{width - 8}" y="16" text-anchor="end">{html.escape(self._label(self.objective))}, '
-            f"line: best so far</text>"
+            f'<text x="{left}" y="10">{html.escape(self._label(self.objective))}, line: best so far</text>'
             f'<g opacity=".45">{dots}</g><path d="{path}" fill="none" stroke="{ACCENT}" stroke-width="2"/></svg>'
         )
 
