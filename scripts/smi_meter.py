@@ -26,8 +26,9 @@ def start():
 def main():
     smi = None
     for line in sys.stdin:
-        if line.startswith("begin"):
+        if "begin" in json.loads(line):
             smi = start()
+            print("{}", flush=True)
             continue
         smi.terminate()
         rows = [row.split(",") for row in smi.communicate()[0].splitlines()]

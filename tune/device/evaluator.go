@@ -350,6 +350,7 @@ const (
 	StageFirstLaunch Stage = "first launch" // in which some drivers go on compiling
 	StageVerify      Stage = "verify"       // comparing the output, restoring the buffers
 	StageMeasure     Stage = "measure"      // the warm-up and the timed launches
+	StageObserve     Stage = "observe"      // waiting for instruments of the user's own, between launches
 )
 
 // A Supervisor follows an evaluation and has a say in it: the process above a worker. Its

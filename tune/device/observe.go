@@ -13,7 +13,7 @@ import (
 func openMeter(d hardware.Device, p *problem.Problem) *observe.Meter {
 	var owned []observe.Own
 	for _, i := range p.Definition().Measure.Instruments {
-		o := observe.Own{Quantities: i.Quantities, Window: i.Window, Name: i.Registered}
+		o := observe.Own{Quantities: i.Quantities, Each: i.Each, Window: i.Window, Name: i.Registered}
 		if c := i.Command; c != nil {
 			o.Command, o.Dir, o.Timeout = c.Args, c.Dir, c.Timeout
 		} else {
@@ -54,17 +54,11 @@ func (t *trial) observe(ctx context.Context) error {
 	case t.session.caches > 0:
 		why = "the caches are overwritten before each launch, so that the launches cannot be observed without that (measure.cache: cold)"
 	}
-	if why != "" {
-		for _, q := range observed {
-			t.result.Readings = append(t.result.Readings, hardware.MissingReading(q, why))
-		}
-		return nil
-	}
 	if t.meter == nil {
 		t.meter = openMeter(t.identity, t.problem)
 	}
 	median := time.Duration(t.result.Stats().Median * float64(time.Millisecond))
-	readings, err := t.meter.Observe(ctx, median, func(n int) (func() error, error) {
+	load := func(n int) (func() error, error) {
 		t.supervisor.Begin(StageMeasure, 2*n) // with those that were enqueued before
 		var all Batch
 		for range n {
@@ -87,6 +81,16 @@ func (t *trial) observe(ctx context.Context) error {
 			}
 			return nil
 		}, nil
+	}
+	readings, err := t.meter.Observe(ctx, observe.Subject{
+		Values: t.problem.Values(t.result.Configuration), Times: t.result.Times, Launch: median, Load: load, Unrepeated: why,
+		Ready: func() error {
+			if err := t.session.begin(); err != nil {
+				return err
+			}
+			return t.session.Queue.Finish()
+		},
+		Asks: func() { t.supervisor.Begin(StageObserve, 0) },
 	})
 	t.result.Readings = append(t.result.Readings, readings...)
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,15 +19,15 @@ import (
 // counter counts launches. It fails in its third observation.
 type counter struct{ begun, closed int }
 
-func (c *counter) Begin() error {
+func (c *counter) Begin(observe.Frame) error {
 	if c.begun++; c.begun == 3 {
 		return errors.New("it is worn out")
 	}
 	return nil
 }
 
-func (c *counter) End(launches int, took time.Duration) (map[string]float64, error) {
-	return map[string]float64{"launches": float64(launches), "milliseconds": took.Seconds() * 1e3}, nil
+func (c *counter) End(f observe.Frame) (map[string]float64, error) {
+	return map[string]float64{"launches": float64(f.Launches), "milliseconds": f.Took.Seconds() * 1e3}, nil
 }
 
 func (c *counter) Close() error { c.closed++; return nil }
@@ -107,6 +108,51 @@ func TestWhatCannotBeObservedHasAReason(t *testing.T) {
 	trial.result.EarlyStopped = true
 	if err := trial.observe(context.Background()); err != nil || !strings.Contains(trial.result.Readings[1].Missing, "stopped early") {
 		t.Errorf("stopped early: %v, %+v", err, trial.result.Readings)
+	}
+}
+
+// framed records what it is told, and computes a quantity from the times.
+type framed struct {
+	frames []observe.Frame
+	begun  int
+}
+
+func (f *framed) Begin(observe.Frame) error { f.begun++; return nil }
+
+func (f *framed) End(of observe.Frame) (map[string]float64, error) {
+	f.frames = append(f.frames, of)
+	return map[string]float64{"index" + of.Values["kernel"].(string): float64(of.Index)}, nil
+}
+
+func (f *framed) Close() error { return nil }
+
+// TestInstrumentsOfLaunchesAndConfigurations: one frames as many launches as there are times, the other none, even if the launches cannot
+// be repeated without anything between them.
+func TestInstrumentsOfLaunchesAndConfigurations(t *testing.T) {
+	launches, computes := &framed{}, &framed{}
+	observe.Register("launches", func(hardware.Device) (observe.Instrument, error) { return launches, nil })
+	observe.Register("computes", func(hardware.Device) (observe.Instrument, error) { return computes, nil })
+	d := observed()
+	d.Arguments[0].RestoreEachLaunch = true
+	d.Metrics, d.Measure = nil, task.Measure{Timing: task.Timing{Launches: 5}, Observe: []string{"indexone", "none"}, Instruments: []task.Instrument{
+		{Quantities: []string{"none"}, Registered: "computes", Each: hardware.EachConfiguration},
+		{Quantities: []string{"indexone"}, Registered: "launches", Each: hardware.EachLaunch},
+	}}
+	r := evaluateFirst(t, d)
+	if len(r.Readings) != 2 || r.Readings[1].Value != 2 || r.Readings[0].Missing != "computes gave no value of none" { // the mean of 0 to 4
+		t.Errorf("%+v", r.Readings)
+	}
+	if launches.begun != 5 || len(launches.frames) != 5 || computes.begun != 0 || len(computes.frames) != 1 {
+		t.Fatalf("%+v, %+v", launches, computes)
+	}
+	for i, f := range launches.frames {
+		if f.Index != i || f.Launches != 1 || f.Took <= 0 || !slices.Equal(f.Times, r.Times) {
+			t.Errorf("frame %d: %+v", i, f)
+		}
+	}
+	f := computes.frames[0]
+	if c, ok := f.Values["configuration"].(space.Configuration); f.Launches != 0 || !slices.Equal(f.Times, r.Times) || !ok || c.Key() != r.Configuration.Key() {
+		t.Errorf("%+v", f)
 	}
 }
 

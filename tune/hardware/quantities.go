@@ -181,3 +181,13 @@ func SettingUnit(name string) string {
 func (s Setting) String() string {
 	return fmt.Sprintf("%s %g %s", s.Name, s.Value, SettingUnit(s.Name))
 }
+
+// What an instrument of the user's own frames, for each configuration.
+const (
+	EachWindow        = "window"        // launches that are repeated for some time, between one Begin and one End
+	EachLaunch        = "launch"        // each of as many further launches as were timed
+	EachConfiguration = "configuration" // nothing: it computes quantities from the configuration and its times
+)
+
+// Frames returns what instruments can frame.
+func Frames() []string { return []string{EachWindow, EachLaunch, EachConfiguration} }

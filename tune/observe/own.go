@@ -1,13 +1,13 @@
 package observe
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -16,18 +16,28 @@ import (
 )
 
 // An Instrument of the user's own gives readings of further quantities. Its methods are called in turn: Begin before
-// the launches, End after them, Close at the end.
+// the launches of a frame, End after them, Close at the end. One that frames nothing (hardware.EachConfiguration) has only End called.
 type Instrument interface {
-	Begin() error
-	// End returns the values of the quantities in the time since Begin, in which there were so many launches. A
-	// quantity without a value is missing in the result.
-	End(launches int, took time.Duration) (map[string]float64, error)
+	Begin(Frame) error
+	// End returns the values of the quantities in the time since Begin. A quantity without a value is missing in the result. Its
+	// reading is the mean over the frames of a configuration that have a value.
+	End(Frame) (map[string]float64, error)
 	Close() error
+}
+
+// A Frame is what an instrument is told of the launches that it observes.
+type Frame struct {
+	Values   map[string]any // the configuration, as JSON has it: kernel, configuration, constants
+	Times    []float64      // of the timed launches of the configuration, in milliseconds, which came before
+	Index    int            // of the frame, from 0
+	Launches int            // in the frame; 0 at Begin
+	Took     time.Duration  // from Begin to End
 }
 
 // An Own describes an instrument of the user's own.
 type Own struct {
 	Quantities []string
+	Each       string        // one of hardware.Frames; "": hardware.EachWindow
 	Window     time.Duration // least duration of the launches that it observes; 0: the default
 
 	// Open opens the instrument of a device. If it is nil, Command is started once for each device.
@@ -72,10 +82,11 @@ const maxFailures = 3
 type own struct {
 	Own
 	device     hardware.Device
-	instrument Instrument // nil: it must be opened
-	failures   int        // in a row
-	last       error      // of the last observation
-	values     map[string]float64
+	instrument Instrument         // nil: it must be opened
+	failures   int                // in a row
+	last       error              // of the last observation
+	sums       map[string]float64 // of values, by quantity
+	counts     map[string]float64 // of values
 }
 
 func newOwn(o Own, d hardware.Device) *own {
@@ -84,8 +95,9 @@ func newOwn(o Own, d hardware.Device) *own {
 		if timeout <= 0 {
 			timeout = DefaultTimeout
 		}
-		o.Open = func(d hardware.Device) (Instrument, error) { return startCommand(args, dir, timeout, d) }
+		o.Open = func(d hardware.Device) (Instrument, error) { return newCommand(args, dir, timeout, d), nil }
 	}
+	o.Each = cmp.Or(o.Each, hardware.EachWindow)
 	return &own{Own: o, device: d}
 }
 
@@ -97,41 +109,53 @@ func (o *own) name() string {
 	return o.Name
 }
 
-// begin tells the instrument that launches begin. It opens it first, unless it failed too often.
-func (o *own) begin() {
-	o.values = nil
+// start readies the instrument for a configuration. It opens it unless it failed too often.
+func (o *own) start() {
+	o.sums, o.counts = map[string]float64{}, map[string]float64{}
 	if o.failures >= maxFailures {
 		return
 	}
-	o.last = nil
-	if o.instrument == nil {
+	if o.last = nil; o.instrument == nil {
 		if o.instrument, o.last = o.Open(o.device); o.last != nil {
 			o.instrument = nil
 			o.fail()
-			return
 		}
 	}
-	if o.last = o.instrument.Begin(); o.last != nil {
+}
+
+// begin tells the instrument that launches begin.
+func (o *own) begin(f Frame) {
+	if o.last != nil {
+		return
+	}
+	if o.last = o.instrument.Begin(f); o.last != nil {
 		o.fail()
 	}
 }
 
 // end tells the instrument that the launches have ended, and takes its values.
-func (o *own) end(launches int, took time.Duration) {
-	if o.instrument == nil || o.last != nil {
+func (o *own) end(f Frame) {
+	if o.last != nil {
 		return
 	}
-	if o.values, o.last = o.instrument.End(launches, took); o.last != nil {
+	values, err := o.instrument.End(f)
+	if o.last = err; err != nil {
 		o.fail()
 		return
 	}
 	o.failures = 0
+	for quantity, v := range values {
+		o.sums[quantity] += v
+		o.counts[quantity]++
+	}
 }
 
-// fail closes an instrument that failed. The next observation opens it again.
+// fail counts a failure, and closes the instrument so that the next observation opens it again. A command starts again by itself.
 func (o *own) fail() {
 	if o.failures++; o.failures >= maxFailures {
 		o.last = fmt.Errorf("%w; it failed %d times in a row, and is not used any more", o.last, o.failures)
+	} else if len(o.Command) > 0 {
+		return
 	}
 	o.stop()
 }
@@ -146,11 +170,12 @@ func (o *own) stop() {
 
 // reading returns the value of a quantity.
 func (o *own) reading(quantity string) hardware.Reading {
-	v, ok := o.values[quantity]
+	n := o.counts[quantity]
+	v := o.sums[quantity] / n
 	switch {
 	case o.last != nil:
 		return hardware.MissingReading(quantity, fmt.Sprintf("%s: %v", o.name(), o.last))
-	case !ok:
+	case n == 0:
 		return hardware.MissingReading(quantity, o.name()+" gave no value of "+quantity)
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return hardware.MissingReading(quantity, fmt.Sprintf("%s gave the value %v", o.name(), v))
@@ -158,69 +183,50 @@ func (o *own) reading(quantity string) hardware.Reading {
 	return hardware.Reading{Quantity: quantity, Value: v}
 }
 
-// A command is an instrument that is a program. Before the launches it gets the line «begin», after them the line
-// «end LAUNCHES SECONDS», to which it answers with a line: a JSON object of quantities and their values.
-type command struct {
-	dialogue *process.Dialogue
-	timeout  time.Duration
+// A command is an instrument that is a program. Before the launches of a frame it gets {"begin": …}, which it answers with an object,
+// and after them {"end": …}, which it answers with an object of quantities and their values.
+type command struct{ program process.Program }
+
+// newCommand returns a command, whose environment names the device.
+func newCommand(args []string, dir string, timeout time.Duration, d hardware.Device) Instrument {
+	return &command{process.Program{
+		Args: args, Dir: dir, Timeout: timeout, Show: func(line string) { fmt.Fprintln(os.Stderr, line) },
+		Env:    []string{"NDTUNE_DEVICE_NAME=" + d.Name, "NDTUNE_DEVICE_PCI=" + d.PCI, "NDTUNE_DEVICE_UUID=" + d.UUID},
+		Wanted: `a JSON object of numbers such as {"watts": 71.5}, which may be empty`,
+	}}
 }
 
-// startCommand starts a command. Its environment names the device.
-func startCommand(args []string, dir string, timeout time.Duration, d hardware.Device) (Instrument, error) {
-	program := exec.Command(args[0], args[1:]...)
-	program.Dir = dir
-	program.Env = append(os.Environ(), "NDTUNE_DEVICE_NAME="+d.Name, "NDTUNE_DEVICE_PCI="+d.PCI, "NDTUNE_DEVICE_UUID="+d.UUID)
-	dialogue, err := process.Converse(program, func(line string) { fmt.Fprintln(os.Stderr, line) })
-	if err != nil {
+// ask asks the program about a frame.
+func (c *command) ask(what string, f Frame, more map[string]any) (map[string]float64, error) {
+	question := map[string]any{"times": append([]float64{}, f.Times...), "launch": f.Index}
+	maps.Copy(question, f.Values)
+	maps.Copy(question, more)
+	var answer map[string]*float64 // null: there is none
+	if err := c.program.Ask(context.Background(), &answer, map[string]any{what: question}); err != nil {
 		return nil, err
 	}
-	return &command{dialogue, timeout}, nil
-}
-
-// limited returns a context for an exchange of lines.
-func (c *command) limited() (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(context.Background(), c.timeout, fmt.Errorf("it did not answer within %s", c.timeout))
-}
-
-// Begin implements Instrument.
-func (c *command) Begin() error {
-	if line := c.dialogue.Unasked(); line != nil { // it would be taken for the next answer
-		return fmt.Errorf("it printed %.100q without being asked", line)
-	}
-	ctx, stop := c.limited()
-	defer stop()
-	return explained(c.dialogue.Send(ctx, []byte("begin\n")))
-}
-
-// End implements Instrument.
-func (c *command) End(launches int, took time.Duration) (map[string]float64, error) {
-	ctx, stop := c.limited()
-	defer stop()
-	if err := c.dialogue.Send(ctx, fmt.Appendf(nil, "end %d %.9f\n", launches, took.Seconds())); err != nil {
-		return nil, explained(err)
-	}
-	line, err := c.dialogue.Receive(ctx)
-	if err != nil {
-		return nil, explained(err)
-	}
-	var values map[string]float64
-	if err := json.Unmarshal(line, &values); err != nil {
-		return nil, fmt.Errorf("it answered %.100q; want a JSON object of numbers such as {\"watts\": 71.5}: %w", line, err)
+	values := map[string]float64{}
+	for quantity, v := range answer {
+		if v != nil {
+			values[quantity] = *v
+		}
 	}
 	return values, nil
 }
 
-// explained returns the error of an exchange of lines.
-func explained(err error) error {
-	if errors.Is(err, process.ErrOver) {
-		return errors.New("it has ended, or closed its standard output")
-	}
+// Begin implements Instrument.
+func (c *command) Begin(f Frame) error {
+	_, err := c.ask("begin", f, nil)
 	return err
 }
 
-// Close ends the command, with the processes that it has started. A command that works as it should ends with its standard
-// input; it gets no time for that, because its readings are taken.
+// End implements Instrument.
+func (c *command) End(f Frame) (map[string]float64, error) {
+	return c.ask("end", f, map[string]any{"launches": f.Launches, "seconds": f.Took.Seconds()})
+}
+
+// Close ends the command, with the processes that it has started. It gets no time for that, because its readings are taken.
 func (c *command) Close() error {
-	c.dialogue.Close(false)
+	c.program.Close(false)
 	return nil
 }

@@ -35,16 +35,15 @@ func TestChildrenOfCommands(t *testing.T) {
 	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
 		t.Skip("this system has no mkfifo")
 	}
-	c, err := startCommand([]string{"sh", "-c", "exec 9>" + pipe + "; sleep 30 & echo started; wait"}, "", time.Minute, hardware.Device{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := newCommand([]string{"sh", "-c", "exec 9>" + pipe + "; sleep 30 & read line; echo '{}'; wait"}, "", time.Minute, hardware.Device{})
+	began := make(chan error)
+	go func() { began <- c.Begin(Frame{}) }()
 	open, err := os.Open(pipe)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer open.Close()
-	if _, err := c.(*command).dialogue.Receive(t.Context()); err != nil { // it has started
+	if err := <-began; err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Close(); err != nil {
@@ -60,14 +59,21 @@ func TestChildrenOfCommands(t *testing.T) {
 func meterCommand(how string) {
 	lines := bufio.NewScanner(os.Stdin)
 	for n := 0; lines.Scan(); {
-		var launches int
-		var seconds float64
-		if lines.Text() == "begin" {
-			n++
-			continue
+		var question struct {
+			Begin, End *struct {
+				Launches int
+				Seconds  float64
+				Times    []float64
+				Kernel   string
+			}
 		}
-		if _, err := fmt.Sscanf(lines.Text(), "end %d %g", &launches, &seconds); err != nil {
+		if err := json.Unmarshal(lines.Bytes(), &question); err != nil {
 			os.Exit(3)
+		}
+		if question.Begin != nil {
+			n++
+			fmt.Println("{}")
+			continue
 		}
 		switch {
 		case how == "crash" && n == 2:
@@ -75,10 +81,12 @@ func meterCommand(how string) {
 		case how == "silent":
 		case how == "garbage":
 			fmt.Println("71.5 W")
-		case how == "chatter":
-			fmt.Println(`{"calls": 1}` + "\n" + `{"calls": 2}`)
+		case how == "regret" && n == 2:
+			fmt.Println(`{"error": "it rains"}`)
+		case how == "nothing":
+			fmt.Println(`{"calls": 2, "device": 12, "times": null}`)
 		default:
-			data, _ := json.Marshal(map[string]any{"calls": launches, "times": n, "device": len(os.Getenv("NDTUNE_DEVICE_PCI"))})
+			data, _ := json.Marshal(map[string]any{"calls": question.End.Launches, "times": n, "device": len(os.Getenv("NDTUNE_DEVICE_PCI"))})
 			fmt.Println(string(data))
 		}
 	}
@@ -95,12 +103,13 @@ func TestCommands(t *testing.T) {
 		times []string // each the number of observations that the command has seen, or part of the reason
 	}{
 		{"good", []string{"1", "2", "3"}},
-		{"crash", []string{"1", "it has ended", "1", "it has ended"}},
+		{"crash", []string{"1", "the process ended with exit status 1", "1", "the process ended"}},
+		{"regret", []string{"1", "it rains", "3", "4"}}, // it goes on
+		{"nothing", []string{"gave no value of times"}},
 		{"silent", []string{
 			"did not answer within 200ms", "did not answer", "failed 3 times in a row, and is not used any more", "is not used any more",
 		}},
-		{"garbage", []string{`it answered "71.5 W"; want a JSON object`}},
-		{"chatter", []string{"gave no value of times"}},
+		{"garbage", []string{`it wrote on standard output, where its answer belongs, 71.5 W: want a JSON object of numbers`}},
 	} {
 		t.Run(c.how, func(t *testing.T) {
 			t.Setenv(behaviour, c.how)
@@ -113,7 +122,7 @@ func TestCommands(t *testing.T) {
 			defer m.Close()
 			m.limits.least = 0
 			for i, want := range c.times {
-				readings, err := m.Observe(context.Background(), time.Second, instant)
+				readings, err := m.Observe(context.Background(), Subject{Launch: time.Second, Load: instant})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -134,8 +143,8 @@ func TestCommands(t *testing.T) {
 // litres is an instrument in Go.
 type litres struct{ begun, closed int }
 
-func (l *litres) Begin() error { l.begun++; return nil }
-func (l *litres) End(launches int, took time.Duration) (map[string]float64, error) {
+func (l *litres) Begin(Frame) error { l.begun++; return nil }
+func (l *litres) End(Frame) (map[string]float64, error) {
 	if l.begun == 2 {
 		return nil, errors.New("the pipe leaks")
 	}
@@ -156,7 +165,7 @@ func TestOwnInstrument(t *testing.T) {
 	m.limits.least = 0
 	var got []string
 	for range 3 {
-		readings, err := m.Observe(context.Background(), time.Second, instant)
+		readings, err := m.Observe(context.Background(), Subject{Launch: time.Second, Load: instant})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,7 @@ func (b *bench) launches(launch time.Duration) Load {
 
 func (b *bench) observe(t *testing.T, m *Meter, launch time.Duration) map[string]hardware.Reading {
 	t.Helper()
-	readings, err := m.Observe(context.Background(), launch, b.launches(launch))
+	readings, err := m.Observe(context.Background(), Subject{Launch: launch, Load: b.launches(launch)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -180,26 +180,103 @@ const (
 	batchTime = 20 * time.Millisecond
 )
 
-// Observe repeats launches, one of which takes about the given time, until its instruments have seen enough, and
+// A Subject is a configuration that is observed after it was timed.
+type Subject struct {
+	Values map[string]any // see [Frame]
+	Times  []float64      // of its timed launches, in milliseconds
+	Launch time.Duration  // that a launch takes, about
+	Load   Load
+	Ready  func() error // readies the buffers for a launch that an instrument frames; nil: nothing is needed
+	Asks   func()       // is called before instruments of the user's own are asked, which may take their time; nil: nobody cares
+
+	// Unrepeated is why launches cannot be repeated without anything between them; "": they can.
+	Unrepeated string
+}
+
+// Observe repeats launches until its instruments have seen enough, has the instruments of the user's own frame further launches, and
 // returns a reading of each quantity in the order of Open. The next launches are enqueued before the instruments are
 // read, so that the device does not wait for the host. An error is one of the launches or of the
 // context; those of instruments are in the readings.
-func (m *Meter) Observe(ctx context.Context, launch time.Duration, load Load) ([]hardware.Reading, error) {
+func (m *Meter) Observe(ctx context.Context, s Subject) ([]hardware.Reading, error) {
+	if s.Asks == nil || len(m.own) == 0 {
+		s.Asks = func() {}
+	}
 	w := window{meter: m, failed: map[string]error{}, batch: min(m.limits.batch, max(m.tick/20, time.Millisecond))}
 	if m.tick == 0 {
 		w.batch = m.limits.batch
 	}
 	for _, o := range m.own {
-		o.begin()
+		o.start()
 	}
-	err := w.run(ctx, max(launch, time.Nanosecond), load)
-	for _, o := range m.own {
-		o.end(w.launches, w.took)
+	if s.Unrepeated == "" && slices.ContainsFunc(m.wanted, m.inWindow) {
+		err := m.frame(hardware.EachWindow, s, 0, func() (int, error) {
+			err := w.run(ctx, max(s.Launch, time.Nanosecond), s.Load)
+			return w.launches, err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	framesLaunches := slices.ContainsFunc(m.own, func(o *own) bool { return o.Each == hardware.EachLaunch })
+	for i := 0; i < len(s.Times) && framesLaunches; i++ {
+		if err := m.frameLaunch(ctx, s, i); err != nil {
+			return nil, err
+		}
+	}
+	s.Asks()
+	for _, o := range m.own { // last, so that they can have what the others have seen
+		if o.Each == hardware.EachConfiguration {
+			o.end(Frame{Values: s.Values, Times: s.Times})
+		}
+	}
+	return w.readings(s.Unrepeated), nil
+}
+
+// inWindow reports whether a quantity is observed while launches are repeated.
+func (m *Meter) inWindow(quantity string) bool {
+	o := m.ownOf(quantity)
+	return o == nil || o.Each == hardware.EachWindow
+}
+
+// frame has the instruments of a kind frame launches. Work returns their number.
+func (m *Meter) frame(each string, s Subject, index int, work func() (launches int, err error)) error {
+	s.Asks()
+	f := Frame{Values: s.Values, Times: s.Times, Index: index}
+	tell := func(say func(*own, Frame)) {
+		for _, o := range m.own {
+			if o.Each == each {
+				say(o, f)
+			}
+		}
+	}
+	tell((*own).begin)
+	began := m.now()
+	launches, err := work()
+	if err != nil {
+		return err
+	}
+	f.Launches, f.Took = launches, m.now().Sub(began)
+	s.Asks()
+	tell((*own).end)
+	return nil
+}
+
+// frameLaunch frames one launch.
+func (m *Meter) frameLaunch(ctx context.Context, s Subject, index int) error {
+	err := ctx.Err()
+	if err == nil && s.Ready != nil {
+		err = s.Ready()
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return w.readings(), nil
+	return m.frame(hardware.EachLaunch, s, index, func() (int, error) {
+		wait, err := s.Load(1)
+		if err == nil {
+			err = wait()
+		}
+		return 1, err
+	})
 }
 
 // A window is the time in which launches are repeated.
@@ -208,7 +285,6 @@ type window struct {
 	batch    time.Duration
 	samples  []sample
 	launches int
-	took     time.Duration
 	failed   map[string]error // of gauges, by quantity
 }
 
@@ -217,7 +293,6 @@ func (w *window) run(ctx context.Context, launch time.Duration, load Load) error
 	n, most := sized(w.batch), sized(batchTime)
 	m := w.meter
 	began := m.now()
-	defer func() { w.took = m.now().Sub(began) }()
 	size := n
 	pending, err := load(size)
 	if err != nil {
@@ -285,17 +360,21 @@ func (w *window) complete(elapsed time.Duration) bool {
 	return err == nil && e.span >= cmp.Or(m.window, time.Duration(m.limits.ticks)*m.tick)*19/20
 }
 
-// readings returns a reading of each quantity.
-func (w *window) readings() []hardware.Reading {
+// readings returns a reading of each quantity. Unrepeated is why there was no window.
+func (w *window) readings(unrepeated string) []hardware.Reading {
 	m := w.meter
 	var all []hardware.Reading
 	var load estimate
 	var short error
-	if m.found[hardware.Energy].read != nil || m.found[hardware.Power].read != nil {
+	if unrepeated == "" && (m.found[hardware.Energy].read != nil || m.found[hardware.Power].read != nil) {
 		load, short = m.estimate(w.samples, w.failed)
 	}
 	for _, i := range m.instruments {
 		r := hardware.Reading{Quantity: i.Quantity}
+		if unrepeated != "" && m.inWindow(i.Quantity) {
+			all = append(all, hardware.MissingReading(i.Quantity, unrepeated))
+			continue
+		}
 		if o := m.ownOf(i.Quantity); o != nil {
 			all = append(all, o.reading(i.Quantity))
 			continue

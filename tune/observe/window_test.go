@@ -160,17 +160,17 @@ func TestAWindowThatIsTooShortIsRefused(t *testing.T) {
 
 // TestErrorsOfLaunches ends an observation by a launch that fails, and by a context.
 func TestErrorsOfLaunches(t *testing.T) {
-	m := open(hardware.Device{Type: "cpu"}, nil, files{fstest.MapFS{}, "/sys"}, nil)
+	m := open(hardware.Device{Type: "cpu"}, []string{hardware.Energy}, files{fstest.MapFS{}, "/sys"}, nil)
 	bad := errors.New("refused")
 	waited := 0
 	for enqueued := range 3 {
 		n := 0
-		_, err := m.Observe(context.Background(), time.Second, func(int) (func() error, error) {
+		_, err := m.Observe(context.Background(), Subject{Launch: time.Second, Load: func(int) (func() error, error) {
 			if n++; n > enqueued {
 				return nil, bad
 			}
 			return func() error { waited++; return nil }, nil
-		})
+		}})
 		if !errors.Is(err, bad) {
 			t.Errorf("after %d batches: %v", enqueued, err)
 		}
@@ -180,7 +180,7 @@ func TestErrorsOfLaunches(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	if _, err := m.Observe(ctx, time.Second, func(int) (func() error, error) { return func() error { return nil }, nil }); !errors.Is(err, context.Canceled) {
+	if _, err := m.Observe(ctx, Subject{Launch: time.Second, Load: instant}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled observation returned %v", err)
 	}
 }

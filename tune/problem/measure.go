@@ -56,6 +56,11 @@ func (p *Problem) compileMeasure(errs *fieldErrors, scope expression.Scope) {
 		} else if own.Command != nil && len(own.Command.Args) == 0 {
 			errs.addf(field+".command", "the program is missing")
 		}
+		if own.Each != "" && !slices.Contains(hardware.Frames(), own.Each) {
+			errs.addf(field+".each", "%q is neither window, launch nor configuration%s", own.Each, nearest.Hint(own.Each, hardware.Frames()))
+		} else if own.Window > 0 && own.Each != "" && own.Each != hardware.EachWindow {
+			errs.addf(field+".window", "belongs to each: window")
+		}
 		if len(own.Quantities) == 0 {
 			errs.addf(field+".quantities", "the instrument gives no quantity")
 		}
@@ -188,7 +193,7 @@ func (p *Problem) canonicalMeasure() string {
 	}
 	text := fmt.Sprintf("%q", p.observed)
 	for _, i := range p.definition.Measure.Instruments {
-		text += fmt.Sprintf(" %q %s %q", i.Quantities, i.Window, i.Registered)
+		text += fmt.Sprintf(" %q %s %q %s", i.Quantities, i.Window, i.Registered, cmp.Or(i.Each, hardware.EachWindow))
 		if i.Command != nil {
 			text += fmt.Sprintf(" %q", i.Command.Args)
 		}

@@ -86,6 +86,7 @@ func (f field) instrument() (i task.Instrument) {
 		key("command", &command.Args, field.command).means("list", "the program of the instrument, with its arguments; this or registered"),
 		key("timeout", &command.Timeout, field.duration).means("duration", "the time that an answer may take; default: 5s"),
 		key("registered", &i.Registered, field.text).means("text", "the name by which a Go program registered the instrument"),
+		key("each", &i.Each, field.text).means("text", "what it frames: window, launch or configuration; default: window"),
 		key("quantities", &i.Quantities, oneOrMore(field.text)).means("text or list", "the quantities that it gives; required"),
 		key("window", &i.Window, field.duration).means("duration", "the time for which a kernel is repeated, at least"),
 	)

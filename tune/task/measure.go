@@ -17,9 +17,10 @@ type Instrument struct {
 	Quantities []string
 	Window     time.Duration // for which a kernel is repeated, at least; 0: as long as ndtune's own instruments need
 
-	// Command is started once for each device. Before launches it gets the line «begin», after them the
-	// line «end LAUNCHES SECONDS», to which it answers with a JSON object of numbers in one line, within the
-	// command's Timeout.
+	Each string // one of [hardware.Frames]; "": hardware.EachWindow
+
+	// Command answers lines of JSON: {"begin": …} before launches, and {"end": …} after them, with a JSON object of numbers. See
+	// observe.Frame. Its Timeout is that of an answer.
 	Command *Command
 
 	// Registered is the name by which the program registered the instrument: see observe.Register.

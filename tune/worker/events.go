@@ -213,7 +213,7 @@ func (p *Pool) unfinished(m *member, status tune.Status, reason string, now time
 	r := tune.Result{Configuration: m.task.configuration, Status: status, Reason: reason, Timestamp: now}
 	spent := now.Sub(m.stageFrom)
 	switch m.stage {
-	case device.StageMeasure:
+	case device.StageMeasure, device.StageObserve:
 		r.Durations.Measure = spent
 	case device.StageReference, device.StageVerify:
 		r.Durations.Verify = spent

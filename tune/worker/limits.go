@@ -82,6 +82,8 @@ func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 		limit *= referenceFactor
 	case device.StageVerify:
 		limit += p.judging // which the worker itself observes
+	case device.StageObserve:
+		limit += p.observing // which the worker itself observes
 	case device.StageMeasure:
 		m.launch = p.launchLimit(m.task)
 		limit = time.Duration(max(1, launches)) * m.launch.most
@@ -99,6 +101,7 @@ var (
 		device.StageBuffers:     "making the buffers",
 		device.StageFirstLaunch: "the build and the first launch",
 		device.StageVerify:      "checking the output",
+		device.StageObserve:     "asking the instruments",
 	}
 	during = map[device.Stage]string{
 		device.StageBuild:       "while it built the kernel",
@@ -106,6 +109,7 @@ var (
 		device.StageFirstLaunch: "in the first launch",
 		device.StageVerify:      "while its output was checked",
 		device.StageMeasure:     "while it was timed",
+		device.StageObserve:     "while it was observed",
 	}
 )
 

@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/observe"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 )
@@ -30,6 +31,7 @@ type Pool struct {
 	shared     bool          // any work of a worker can disturb one that times
 	freezes    bool          // workers can be frozen
 	judging    time.Duration // that a command may take for an answer about outputs
+	observing  time.Duration // that instruments may take for their answers
 	generating time.Duration // that a command may take for a source
 
 	hello   hello
@@ -119,6 +121,11 @@ func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
 	}
 	if generator := p.SourceCommand(); generator != nil {
 		pool.generating = generator.Timeout
+	}
+	for _, i := range p.Definition().Measure.Instruments {
+		if i.Command != nil {
+			pool.observing += cmp.Or(i.Command.Timeout, observe.DefaultTimeout)
+		}
 	}
 	pool.events = pool.host.Events
 	return pool
