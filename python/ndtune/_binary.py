@@ -52,13 +52,12 @@ def same(package: str, program: str) -> bool:
 
 
 def version() -> str:
-    """Return the package's version, "" in a source tree, even one that pip install --editable knows."""
-    if (_PACKAGE.parent / "pyproject.toml").is_file():
-        return ""
+    """Return the package's version, "" in a source tree that is not installed."""
     try:
-        return metadata.version("ndtune")
+        installed = metadata.distribution("ndtune")
     except metadata.PackageNotFoundError:
         return ""
+    return installed.version if Path(str(installed.locate_file("ndtune"))).resolve() == _PACKAGE else ""
 
 
 def find() -> str:

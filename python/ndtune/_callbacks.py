@@ -79,6 +79,12 @@ class Callbacks:
             del self._relays[ready]
             ready.close()
 
+    def send(self, kind: str, message: Message) -> None:
+        """Send an answer that a handler of this kind did not give at once."""
+        for connection, relay in self._relays.items():
+            if relay.kind == kind:
+                connection.sendall(_line(message))
+
     def _reply(self, connection: socket.socket, relay: "_Relay", line: bytes, more: list[bytes]) -> None:
         reply: Any = None
         then: Then | None = None
@@ -92,7 +98,7 @@ class Callbacks:
         if self.error is not None:
             reply = {"error": f"{type(self.error).__name__}: {self.error}"}
         if reply is not None:
-            connection.sendall(json.dumps(reply, cls=NpEncoder, ensure_ascii=False).encode() + b"\n")
+            connection.sendall(_line(reply))
         if then is not None:
             try:
                 then(lambda: bool(more or select.select([connection], [], [], 0)[0]))
@@ -114,3 +120,7 @@ class _Relay:
 
     kind: str | None = None
     rest = b""
+
+
+def _line(message: Message) -> bytes:
+    return json.dumps(message, cls=NpEncoder, ensure_ascii=False).encode() + b"\n"

@@ -1,0 +1,124 @@
+"""A strategy object searches: its runner asks the program to evaluate, by the protocol of strategies that are programs.
+
+The object runs in the thread that called tune_kernel. While it waits for results in runner.run, the lines and the
+questions of the program are handled; while it computes, they wait.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ndtune import util
+from ndtune._specification import Specification, Values
+
+Evaluate = Callable[[list[Values]], "list[util.Result | None]"]
+
+
+class Conversation:
+    """The program's questions to a strategy, answered by what evaluate was asked for.
+
+    pump handles the next line or question, False at the end of the run; send says something to the program; lookup has
+    the result of a configuration, once its line has come.
+    """
+
+    def __init__(
+        self,
+        specification: Specification,
+        pump: Callable[[], bool],
+        send: Callable[[dict[str, Any]], None],
+        lookup: Callable[[Values], util.Result | None],
+    ) -> None:
+        self._specification, self._pump, self._send, self._lookup = specification, pump, send, lookup
+        self._wanted: deque[Values] = deque()
+        self._due: set[Values] = set()
+        self._refused: set[Values] = set()
+        self._asked = 0  # how many configurations the program waits for
+        self._ended = False
+
+    def answer(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        """Answer a message of the program; None if the answer comes later, or never."""
+        if "hello" in message:
+            return {"ready": message["hello"]["protocol"]}
+        for told in message.get("tell", ()):
+            values = self._values(told["configuration"])
+            self._due.discard(values)
+            if told["status"] == "constraints":
+                self._refused.add(values)
+        self._asked = message.get("ask", self._asked)
+        return self._proposal()
+
+    def _proposal(self) -> dict[str, Any] | None:
+        """The answer to the open question, if there is one and the strategy has made up its mind."""
+        if not self._asked or not (self._wanted or self._due or self._ended):
+            return None
+        if self._ended and not self._wanted and not self._due:
+            proposal: dict[str, Any] = {"end": True}
+        else:
+            taken = [self._wanted.popleft() for _ in range(min(self._asked, len(self._wanted)))]
+            self._due.update(taken)
+            names = self._specification.names
+            proposal = {"propose": [self._specification.plain(dict(zip(names, v, strict=True))) for v in taken]}
+        self._asked = 0
+        return proposal
+
+    def _values(self, configuration: dict[str, Any]) -> Values:
+        return self._specification.values(self._specification.configuration(configuration))
+
+    def _result(self, values: Values) -> util.Result | None:
+        result = self._lookup(values)
+        if result is None and values in self._refused:
+            configuration = dict(zip(self._specification.names, values, strict=True))
+            result = util.copy_without_benchmark_timings({**configuration, "__error__": util.InvalidConfig()})
+        return result
+
+    def evaluate(self, configurations: list[Values]) -> list[util.Result | None]:
+        """Return the results of configurations, None where the run ended before."""
+        new = dict.fromkeys(values for values in configurations if self._result(values) is None)
+        self._wanted.extend(new)
+        self._speak()
+        while any(self._result(values) is None for values in new) and self._pump():
+            pass
+        return [self._result(values) for values in configurations]
+
+    def end(self) -> None:
+        """Tell the program that there is nothing more to propose."""
+        self._ended = True
+        self._speak()
+
+    def _speak(self) -> None:
+        if proposal := self._proposal():
+            self._send(proposal)
+
+
+class Runner:
+    """What strategy objects call: run evaluates configurations within the budget of tuning_options."""
+
+    def __init__(self, evaluate: Evaluate) -> None:
+        self._evaluate = evaluate
+        self._seen: set[Values] = set()
+
+    def run(self, parameter_space: Iterable[Any], tuning_options: util.Options) -> list[util.Result | None]:
+        """Return the results of configurations, in their order; None for those that the budget does not cover.
+
+        A repeated configuration counts too; it has the result of the first time, without times for building and
+        measuring.
+        """
+        budget, taken = tuning_options.budget, []
+        wanted = [tuple(values) for values in parameter_space]
+        for values in wanted:
+            if budget.is_done():
+                break
+            budget.add_evaluations(1)
+            taken.append(values)
+        results: list[util.Result | None] = []
+        for values, result in zip(taken, self._evaluate(taken), strict=True):
+            if result is not None and values in self._seen:
+                result = util.copy_without_benchmark_timings(result)
+            self._seen.add(values)
+            results.append(result)
+        return results + [None] * (len(wanted) - len(taken))
+
+    def add_strategy_time(self, seconds: float) -> None:
+        """Do nothing: the program measures the time of the strategy."""
