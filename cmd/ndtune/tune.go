@@ -46,9 +46,9 @@ prints the command for other machines.
 With --serve, browsers show the report of the running search at the printed address. A
 browser on another machine needs the token in that address (docs/report.md).
 
-A program gives the specification on standard input, and reads JSON lines (docs/stream.md):
+For programs, there are JSON lines, and - is a specification on standard input (docs/stream.md):
 
-   ndtune tune - --json < kernel.yaml`,
+   ndtune tune kernel.yaml --json`,
 		Flags: slices.Concat(specFlags(), tuneFlags(), []cli.Flag{finalistsFlag(), jsonLinesFlag()},
 			searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
 		Action: streamed(func(c *cli.Context) error {
