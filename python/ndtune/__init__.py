@@ -2,5 +2,6 @@
 
 from ndtune._binary import NdtuneError
 from ndtune.interface import Interrupted, run_kernel, tune_kernel
+from ndtune.t1 import from_t1
 
-__all__ = ["Interrupted", "NdtuneError", "run_kernel", "tune_kernel"]
+__all__ = ["Interrupted", "NdtuneError", "from_t1", "run_kernel", "tune_kernel"]

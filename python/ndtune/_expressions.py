@@ -100,6 +100,7 @@ _SYMBOLIC: dict[Any, Any] = {
     math.sqrt: _one(math.sqrt, lambda s: call("sqrt", float, s.number(), bounds=(0, math.inf))),
     math.log2: _one(math.log2, lambda s: call("log2", float, s.number())),
 }
+_SYMBOLIC[range] = lambda *bounds: _range(*bounds)
 _MATH = types.SimpleNamespace(**{n: _SYMBOLIC.get(f, f) if callable(f) else f for n, f in vars(math).items()})
 
 
@@ -134,7 +135,14 @@ def _items(values: Any) -> list[Any]:
     return listed
 
 
-def _range(*bounds: Any) -> range:
+def _range(*bounds: Any) -> Sequence[Any]:
+    if any(isinstance(b, Symbol) for b in bounds):
+        item, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+        listed = []
+        while item < stop if step > 0 else item > stop:  # each asks for one more condition of the path
+            listed.append(item)
+            item += step
+        return listed
     made = range(*bounds)
     if len(made) > _LARGEST:
         raise Untranslatable(f"the range has {len(made)} items, more than {_LARGEST}")
@@ -243,7 +251,7 @@ class _Calls(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id not in self.local:
             if node.id not in self.names:
-                raise self.refuse(node, f"nothing is named {node.id}")
+                raise self.refuse(node, f"nothing is named {node.id}; the names are {', '.join(sorted(self.names))}")
             self.used.add(node.id)
         return node
 

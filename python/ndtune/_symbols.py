@@ -94,6 +94,8 @@ class Symbol:
 
     def condition(self) -> Symbol:
         """Return the truth of the symbol."""
+        if self.parts and self.kind is not bool:
+            return choose(self.parts[0], *(p.condition() if isinstance(p, Symbol) else bool(p) for p in self.parts[1:]))
         return self if self.kind is bool else compare("!=", self, "" if self.kind is str else 0)
 
     def __bool__(self) -> bool:
@@ -290,6 +292,10 @@ def compare(sign: str, left: Any, right: Any) -> Any:
                 return sign == "!="
             raise Untranslatable(f"a text and a number are compared by {sign}")
         a, b = a.number(), b.number()
+        if sign in ("<", ">=") and (a.high < b.low or a.low >= b.high):
+            return (sign == "<") is (a.high < b.low)
+        if sign in (">", "<=") and (a.low > b.high or a.high <= b.low):
+            return (sign == ">") is (a.low > b.high)
         if not (a.exact() and b.exact() or a.kind is b.kind is int):
             text = f"compare({a.text}, {b.text}) {sign} 0"
             return Symbol(text, f"({a.python} {sign} {b.python})", bool, a.path, level=COMPARE)
@@ -298,8 +304,10 @@ def compare(sign: str, left: Any, right: Any) -> Any:
 
 def among(item: Any, items: Any) -> Any:
     """Return whether an item is one of several, or a text a part of another."""
-    if isinstance(items, Symbol):
-        part = symbol(item, items.path)
+    if not isinstance(items, Symbol) and not any(isinstance(i, Symbol) for i in (item, *items)):
+        return item in items
+    if isinstance(items, Symbol | str):
+        part, items = _pair(item, items)
         if items.kind is not str or part.kind is not str:
             raise Untranslatable("`in` needs a list on its right, or two texts")
         python = f"({part.python} in {items.python})"
@@ -370,6 +378,7 @@ def choose(condition: Any, then: Any, otherwise: Any) -> Any:
     if isinstance(then, list | tuple) and isinstance(otherwise, list | tuple) and len(then) == len(otherwise):
         return [choose(condition, *pair) for pair in zip(then, otherwise, strict=True)]
     c = condition.condition()
+    then, otherwise = alike(then, c) or then, not alike(otherwise, c) and otherwise
     if isinstance(then, Symbol) and then.parts:  # if c: if d: x; y stands in two places
         d, x, y = then.parts
         if alike(y, otherwise):
