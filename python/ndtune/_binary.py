@@ -52,12 +52,13 @@ def same(package: str, program: str) -> bool:
 
 
 def version() -> str:
-    """Return the package's version, "" in a source tree that is not installed."""
+    """Return the package's version, "" in a source tree, even one that pip install --editable knows."""
+    if (_PACKAGE.parent / "pyproject.toml").is_file():
+        return ""
     try:
-        installed = metadata.distribution("ndtune")
+        return metadata.version("ndtune")
     except metadata.PackageNotFoundError:
         return ""
-    return installed.version if Path(str(installed.locate_file("ndtune"))).resolve() == _PACKAGE else ""
 
 
 def find() -> str:

@@ -46,6 +46,23 @@ def module() -> Callable[[str], Any]:
 
 
 @pytest.fixture
+def check_best() -> Callable[[Any, dict[str, Any], str, bool], None]:
+    """Return a function that checks env["best_config"] for an objective.
+
+    Kernel Tuner's has the best value. Ours is the winner of a final measurement, so it is another where two are close.
+    """
+
+    def check(results: Any, env: dict[str, Any], objective: str = "time", higher: bool = False) -> None:
+        best = env["best_config"]
+        assert best in results
+        if not OURS:
+            values = [r[objective] for r in results]
+            assert best[objective] == (max if higher else min)(values)
+
+    return check
+
+
+@pytest.fixture
 def util(module: Callable[[str], Any]) -> Any:
     return module("util")
 
