@@ -7,8 +7,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
 
@@ -16,11 +15,12 @@ import numpy as np
 
 from ndtune import util
 from ndtune._binary import NdtuneError
-from ndtune._cache import Cache, key_of
+from ndtune._cache import key_of
 from ndtune._callbacks import Callbacks
+from ndtune._outcome import Interrupted, Outcome, Task
 from ndtune._process import Process
+from ndtune._space import Values
 from ndtune._specification import Specification, memory_for, save
-from ndtune.results import Progress, Results
 
 _FAILURES = {
     "constraints": util.InvalidConfig,
@@ -29,55 +29,22 @@ _FAILURES = {
     "timeout": util.RuntimeFailedConfig,
     "correctness": util.VerificationFailedConfig,
 }
+_STATUS = {"InvalidConfig": "constraints", "CompilationFailedConfig": "compile", "RuntimeFailedConfig": "runtime"}
 
 
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended a search: results and env hold what was measured, as tune_kernel would have returned it."""
-
-    def __init__(self, results: Results, env: dict[str, Any]) -> None:
-        super().__init__("the results so far are in the attribute results of this exception")
-        self.results, self.env = results, env
-
-
-@dataclass
-class Task:
-    """What tune_kernel was asked for, checked, with all defaults filled in."""
-
-    specification: Specification
-    objectives: dict[str, bool]
-    metrics: dict[str, Any] | None = None
-    restrictions: Any = None
-    answer: Sequence[Any] | None = None
-    atol: Any = 1e-6
-    rtol: Any = 1e-5
-    verify: Callable[..., Any] | None = None
-    iterations: int = 7
-    strict: bool = False
-    verbose: bool = False
-    quiet: bool = False
-    progress: str | None = None
-    compiler_options: Any = None
-    arguments: list[str] = field(default_factory=list)  # of the command line: device, strategy, budget and so on
-    cache: Cache | None = None
-    log: str | None = None
-
-
-class Search:
+class Search(Outcome):
     """A search for one task: run() returns when it has ended, and results and env hold its outcome."""
 
-    def __init__(self, task: Task, begun: float) -> None:
-        self.task, self._begun = task, begun
-        self.results = Results(
-            tune_params=task.specification.tune_params, objectives=task.objectives, metrics=list(task.metrics or ())
-        )
-        self.env: dict[str, Any] = {}
-        self._progress = Progress(self.results, task.quiet, task.progress)
-        self._notes: list[str] = []
+    def __init__(self, task: Task, specification: Specification) -> None:
+        super().__init__(task)
+        self._specification = specification
         self._rows: dict[str, dict[str, Any]] = {}  # by key, also of what was known before
         self._finals: list[dict[str, Any]] = []
         self._end: dict[str, Any] = {}
-        self._searching = [0.0, 0.0]  # when the search began and ended, as time.perf_counter
+        self._began = self._ended = 0.0  # the search without the final measurement, as time.perf_counter
         self._failure: Exception | None = None
+        self._wanted: list[bool] = []  # the outputs that are verified, by argument
+        self._quantities: dict[str, str] = {}  # the objectives that Python computes, by the quantities of the program
 
     def run(self) -> None:
         """Search, and fill results and env.
@@ -85,42 +52,58 @@ class Search:
         Raises NdtuneError if the program cannot search, Interrupted after Ctrl-C, with strict what Kernel Tuner raises
         for a failure, and what a function of the user's raises.
         """
-        task, specification = self.task, self.task.specification
-        bytes_needed = sum(a.array.nbytes for a in specification.arguments if a.array is not None)
-        place = memory_for(3 * bytes_needed)
+        task, specification, content = self.task, self._specification, self._specification.content
+        place = memory_for(3 * sum(a.array.nbytes for a in specification.arguments if a.array is not None))
         with contextlib.ExitStack() as stack:
-            folder = stack.enter_context(
-                tempfile.TemporaryDirectory(prefix="ndtune-", dir=place, ignore_cleanup_errors=True)
-            )
-            log = task.log or os.path.join(folder, "run.jsonl")
-            wanted, verification = self._verification(folder)
-            objectives = self._objectives()
-            handlers = dict(specification.handlers)
-            if "command" in verification:
-                handlers["verify"] = lambda question: self._judge(question, wanted)
-            if "objective" in objectives.get("instruments", ""):
-                handlers["objective"] = self._evaluate
-            callbacks = stack.enter_context(Callbacks(handlers)) if handlers else None
-            arguments = ["tune", "-", "--json", "--log", log, "--no-peak", *task.arguments]
-            process = stack.enter_context(Process(arguments, self._line, callbacks))
-            # The program loads drivers meanwhile.
-            content = specification.content
+            temporary = tempfile.TemporaryDirectory(prefix="ndtune-", dir=place, ignore_cleanup_errors=True)
+            folder = stack.enter_context(temporary)
+            handlers = {"verify": self._judge, "objective": self._evaluate, **specification.handlers}
+            if task.observed:
+                handlers |= task.observed.handlers
+            callbacks = stack.enter_context(Callbacks(handlers))
+            process = stack.enter_context(Process(self._arguments(folder), self._line, callbacks))
+            # The program loads drivers from here on.
+            content |= self._objectives()
             specification.restrict(task.restrictions, folder)
-            content["measure"]["launches"] = task.iterations
-            content |= objectives
-            if callbacks and "kernel" in handlers:
-                content["kernel"]["command"] = callbacks.command("kernel")
+            verification = self._verification(folder)
             if verification:
                 content["verify"] = verification
-                if callbacks and "verify" in handlers:
-                    content["verify"] = {"command": callbacks.command("verify")}
-            specification.write(folder, wanted if verification else [False] * len(wanted))
-            text = json.dumps(content, ensure_ascii=False)
-            process.send(text + self._known())
+            specification.write(folder, self._wanted if verification else [False] * len(self._wanted))
+            self._commands(callbacks)
+            process.send(json.dumps(content, ensure_ascii=False) + self._known())
             interrupted = self._follow(process)
-            self._searching[1] = self._searching[1] or time.perf_counter()
-            self._notes = process.notes
+            self.env["notes"] = process.notes
         self._finish(interrupted)
+
+    def _arguments(self, folder: str) -> list[str]:
+        """The command line of the program."""
+        task = self.task
+        arguments = ["tune", "-", "--json", "--no-peak", "--log", task.log or os.path.join(folder, "run.jsonl")]
+        if task.plan.time_limit is not None:
+            startup = time.perf_counter() - task.begun
+            if startup > task.plan.time_limit:
+                raise RuntimeError(
+                    f"The startup time of the tuning process ({startup} seconds) has exceeded the time limit "
+                    f"({task.plan.time_limit} seconds). Please increase the time limit or decrease the size of the "
+                    "search space."
+                )
+            arguments += ["--time-limit", f"{task.plan.time_limit - startup:.6f}s"]
+        observing = task.observed.arguments if task.observed else []
+        return [*arguments, *task.plan.arguments, *observing, *task.arguments]
+
+    def _commands(self, callbacks: Callbacks) -> None:
+        """Name the commands that ask Python in the specification."""
+        content = self._specification.content
+        if "kernel" in self._specification.handlers:
+            content["kernel"]["command"] = callbacks.command("kernel")
+        if "command" in content.get("verify", ()):
+            content["verify"]["command"] = callbacks.command("verify")
+        instruments = self.task.observed.instruments(callbacks.command) if self.task.observed else []
+        if self._quantities:
+            own = {"command": callbacks.command("objective"), "quantities": list(self._quantities)}
+            instruments.append(own | {"each": "configuration"})
+        if instruments:
+            content["measure"]["instruments"] = instruments
 
     def _follow(self, process: Process) -> bool:
         """Take the program's lines until it ends; return whether Ctrl-C ended it."""
@@ -142,7 +125,7 @@ class Search:
             raise NdtuneError(self._end.get("error") or "\n".join(process.notes) or f"ndtune ended with {status}")
         return interrupted
 
-    # --- lines of the program --------------------------------------------------------------------------------------
+    # --- lines of the program ----------------------------------------------------------------------------------
 
     def _line(self, line: dict[str, Any], text: str) -> None:
         kind = line.get("kind", "header")
@@ -156,16 +139,15 @@ class Search:
             row = self._rows.pop(self._key(line), None)
             self.results[:] = [r for r in self.results if r is not row]
         elif kind == "final":
-            self._searching[1] = self._searching[1] or time.perf_counter()
+            self._ended = self._ended or time.perf_counter()
             self._finals.append(line)
         elif kind == "end":
             self._end = line
         elif kind == "note" and self.task.verbose:
-            self._progress.note(line["text"])
+            self.progress.note(line["text"])
 
     def _key(self, line: Mapping[str, Any]) -> str:
-        specification = self.task.specification
-        return key_of(specification.values(specification.configuration(line["configuration"])))
+        return key_of(self.task.space.values(self.task.space.configuration(line["configuration"])))
 
     def _header(self, line: dict[str, Any]) -> None:
         device = line["device"]
@@ -180,21 +162,25 @@ class Search:
             "compiler_options": self.task.compiler_options,
             "ndtune": line.get("tool", ""),
         }
-        self._progress.begin(device["name"], line.get("space_size"))
+        self.progress.begin(device["name"], line.get("space_size"))
         if self.task.verbose and line.get("space_size"):
-            self._progress.note(f"Searchspace has {line['space_size']} configurations after restrictions.")
+            self.progress.note(f"Searchspace has {line['space_size']} configurations after restrictions.")
         if self.task.cache:
             self.task.cache.open(device["name"], list(self.task.objectives))
-        self._searching[0] = time.perf_counter()
+        if self.task.observed:
+            self.task.observed.register_device(
+                {"name": device["name"], "env": self.env, "max_threads": device.get("max_work_group_size", 0)}
+            )
+        self._began = time.perf_counter()
 
     def _result(self, line: dict[str, Any]) -> None:
         task = self.task
-        row = task.specification.configuration(line["configuration"])
-        values = task.specification.values(row)
+        row = task.space.configuration(line["configuration"])
+        values = task.space.values(row)
         if line.get("known") and task.cache:
             row |= util.copy_without_benchmark_timings(task.cache.results[key_of(values)])
         else:
-            row |= self._measured(line)
+            row |= self._measured(line, values)
         if "__error__" not in row:
             util.process_metrics(row, task.metrics)
         row["timestamp"] = str(datetime.now(timezone.utc))
@@ -205,15 +191,17 @@ class Search:
         row["strategy_time"], row["framework_time"] = spent.get("search", 0) / 1e6, spent.get("framework", 0) / 1e6
         self.results.append(row)
         if not line.get("known"):
-            self._progress.row(row, self._text(row))
+            self.progress.row(row, self.text(row))
         if task.strict and "__error__" in row:
             self._failure = self._raised(row, line["status"])
 
-    def _measured(self, line: dict[str, Any]) -> dict[str, Any]:
+    def _measured(self, line: dict[str, Any], values: Values) -> dict[str, Any]:
         """The part of a result that the program measured; times are in ms."""
         row: dict[str, Any] = {}
         if line["status"] == "correct":
             row |= {"time": float(np.mean(line["times"])), "times": line["times"]}
+            if self.task.observed:
+                row |= self.task.observed.collect(values, line.get("metrics", {}))
         else:
             reason = line.get("reason", "")
             kind = _FAILURES[line["status"]]
@@ -224,66 +212,67 @@ class Search:
         spent = line.get("durations_ns", {})
         for name, stage in (("compile_time", "build"), ("verification_time", "verify"), ("benchmark_time", "measure")):
             row[name] = spent.get(stage, 0) / 1e6
-        if "verify" not in self.task.specification.content:
+        if "verify" not in self._specification.content:
             row["verification_time"] = 0
         return row
 
-    def _text(self, row: dict[str, Any]) -> str:
-        keys = [*self.task.specification.names, "time", *(self.task.metrics or ())]
-        text = util.get_config_string(row, keys, self.results.units)
-        return f"{text}, {row['__error__']}: {row['reason'].splitlines()[0]}" if row.get("reason") else text
-
     def _raised(self, row: dict[str, Any], status: str) -> Exception | None:
         """What Kernel Tuner raises for a failure, None for those that are results there too."""
-        configuration = {name: row[name] for name in self.task.specification.names}
+        configuration = {name: row[name] for name in self.task.space.names}
         if status == "correctness":
             return RuntimeError("Kernel result verification failed for: " + util.get_config_string(configuration))
         if status == "constraints":
             return None
         return NdtuneError(f"{util.get_config_string(configuration)}: {row['reason']}")
 
-    # --- what Python judges and computes -----------------------------------------------------------------------------
+    # --- what Python judges and computes -----------------------------------------------------------------------
 
-    def _verification(self, folder: str) -> tuple[list[bool], dict[str, Any]]:
-        """The outputs to be checked, and the part `verify` of the specification: empty without a check."""
-        task, arguments = self.task, self.task.specification.arguments
-        if not task.answer and not task.verify:
-            return [False] * len(arguments), {}
-        if not task.answer:
-            return [a.array is not None for a in arguments], {"command": []}
-        if len(task.answer) != len(arguments):
-            raise TypeError("The length of argument list and provided results do not match.")
-        wanted = [expected is not None for expected in task.answer]
-        if task.verify:
-            return wanted, {"command": []}
+    def _verification(self, folder: str) -> dict[str, Any]:
+        """The part `verify` of the specification: empty without a check, with a command if Python judges."""
+        task, arguments = self.task, self._specification.arguments
+        outputs = bool(task.observed and task.observed.outputs)
+        self._wanted = [a.array is not None for a in arguments]
+        if not task.answer and not task.verify and not outputs:
+            return {}
+        if task.answer:
+            if len(task.answer) != len(arguments):
+                raise TypeError("The length of argument list and provided results do not match.")
+            self._wanted = [expected is not None for expected in task.answer]
+        if task.verify or outputs or not task.answer:
+            return {"command": []}
         expected_files = {}
         for i, (argument, expected) in enumerate(zip(arguments, task.answer, strict=True)):
             if expected is None:
                 continue
             expected = check_answer(i, argument.value, expected)
             if not argument.comparable(expected):
-                return wanted, {"command": []}
+                return {"command": []}
             assert argument.array is not None
             flat = np.ascontiguousarray(expected).reshape(-1).astype(argument.array.dtype, copy=False)
             expected_files[argument.name] = save(folder, f"{argument.name}.expected", flat)
         try:
             tolerances = {
-                name: self.task.specification.expression(value, name) if callable(value) else float(value)
+                name: self._specification.expression(value, name) if callable(value) else float(value)
                 for name, value in (("atol", task.atol), ("rtol", task.rtol))
             }
         except TypeError:  # an array of tolerances
-            return wanted, {"command": []}
-        return wanted, {"npy": expected_files, **tolerances}
+            return {"command": []}
+        return {"npy": expected_files, **tolerances}
 
-    def _judge(self, question: dict[str, Any], wanted: list[bool]) -> dict[str, Any]:
+    def _judge(self, question: dict[str, Any]) -> dict[str, Any]:
         """Answer whether the outputs of a configuration are correct, by the user's function or by numpy.allclose."""
-        task, specification = self.task, self.task.specification
-        outputs = specification.loaded(question["outputs"], wanted)
+        task, specification = self.task, self._specification
+        outputs = specification.loaded(question["outputs"], self._wanted)
         params = specification.configuration(question["configuration"])
+        observing = bool(task.observed and task.observed.outputs)
+        if observing:
+            task.observed.judge(specification.values(params), task.answer, outputs)
         atol, rtol = (t(params) if callable(t) else t for t in (task.atol, task.rtol))
         if task.verify:
             correct = task.verify(task.answer, outputs, atol=atol)
             return {"correct": bool(correct), "reason": "the function verify= says that the output is wrong"}
+        if observing:  # as in Kernel Tuner: who observes the outputs judges them, too
+            return {"correct": True}
         for argument, expected, output in zip(specification.arguments, task.answer or (), outputs, strict=True):
             if expected is None or output is None:
                 continue
@@ -296,88 +285,68 @@ class Search:
         return {"correct": True}
 
     def _objectives(self) -> dict[str, Any]:
-        """The parts `metrics` and `objective` of the specification."""
-        entries, metrics = [], {}
-        for name, higher in self.task.objectives.items():
-            if name != "time":
-                metric = (self.task.metrics or {}).get(name)
-                if metric is None:
-                    raise NdtuneError(f"the objective {name} is neither time nor a metric")
-                metrics[name] = self.task.specification.expression(metric, f"the metric {name}", names=("time",))
-            entries.append({"name": name, "direction": "maximize" if higher else "minimize"})
+        """The parts `metrics` and `objective` of the specification; Python computes what is no expression there."""
+        metrics: dict[str, str] = {}
+        for name, metric in (self.task.metrics or {}).items() if {*self.task.objectives} - {"time"} else ():
+            names = ["time", *(n for n in metrics if n.isidentifier())]
+            if name not in self.task.space.names and name not in names:
+                with contextlib.suppress(NotImplementedError):
+                    metrics[name] = self._specification.expression(metric, f"the metric {name}", names=names)
+        entries = []
+        for i, (name, higher) in enumerate(self.task.objectives.items()):
+            quantity = name
+            if name != "time" and name not in metrics:
+                quantity = f"objective_{i}"
+                self._quantities[quantity] = name
+            entries.append({"name": quantity, "direction": "maximize" if higher else "minimize"})
         return ({"metrics": metrics} if metrics else {}) | {"objective": entries}
 
     def _evaluate(self, question: dict[str, Any]) -> dict[str, Any]:
-        raise NotImplementedError
+        """Answer with the objectives of a configuration whose times are known."""
+        if "end" not in question:
+            return {}
+        question = question["end"]
+        row = self.task.space.configuration(question["configuration"])
+        times = question["times"]
+        values = self.task.space.values(row)
+        row |= {"time": float(np.mean(times)), "times": times}
+        if self.task.observed:
+            row |= self.task.observed.collect(values, {})
+        util.process_metrics(row, self.task.metrics)
+        return {quantity: row[name] for quantity, name in self._quantities.items()}
 
     def _known(self) -> str:
-        return ""
+        """The results of the cache file, as the program takes them after the specification."""
+        lines = ["\n---"]
+        for entry in self.task.cache.results.values() if self.task.cache else ():
+            row = dict(entry)
+            error = row.get("__error__")
+            line: dict[str, Any] = {"configuration": self.task.space.plain(row), "status": _STATUS.get(str(error))}
+            if not error:
+                util.process_metrics(row, self.task.metrics)
+                line |= {"status": "correct", "times": row.get("times") or [row["time"]]}
+                line["metrics"] = {quantity: row[name] for quantity, name in self._quantities.items()}
+            lines.append(json.dumps(line, cls=util.NpEncoder, ensure_ascii=False))
+        return "\n".join(lines) + "\n" if len(lines) > 1 else ""
 
-    # --- the end -----------------------------------------------------------------------------------------------------
+    # --- the end -----------------------------------------------------------------------------------------------
 
     def _finish(self, interrupted: bool) -> None:
-        task, results, env = self.task, self.results, self.env
-        self._progress.end()
+        task, space = self.task, self.task.space
         if task.cache:
             task.cache.close()
-        if "brute_force" in task.arguments:
-            results.sort(key=task.specification.order)  # several workers build: results come in another order
-        env["notes"] = self._notes
-        env["log"] = task.log
-        env["finals"] = self._finalists()
-        self._totals()
-        self._name_best()
-        results.env = env
+        if task.plan.used == "brute_force":
+            self.results.sort(key=space.order)  # several workers build: results come in another order
+        self.env["log"] = task.log
+        self.env["finals"] = [
+            space.configuration(f["configuration"]) | {"times": f["times"], "time": float(np.median(f["times"]))}
+            for f in self._finals
+        ]
+        best = self._end.get("best")
+        winner = self._rows.get(self._key({"configuration": best})) if best else None
+        self.finish(1000 * ((self._ended or time.perf_counter()) - self._began), winner)
         if interrupted:
-            raise Interrupted(results, env)
-
-    def _finalists(self) -> list[dict[str, Any]]:
-        """The configurations of the final measurement, the best first: times in ms, and time, their median."""
-        finals = []
-        for line in self._finals:
-            configuration = self.task.specification.configuration(line["configuration"])
-            finals.append(configuration | {"times": line["times"], "time": float(np.median(line["times"]))})
-        return finals
-
-    def _totals(self) -> None:
-        """The sums of the times of all stages. Those of builds that overlapped count as the time that passed."""
-        wall = 1000 * (time.perf_counter() - self._begun)
-        util.get_total_timings(self.results, self.env, wall)
-        names = [name for name in self.env if name.startswith("total_")]
-        total = sum(self.env[name] for name in names)
-        passed = 1000 * (self._searching[1] - self._searching[0])
-        if total > passed > 0:
-            self.env.update({name: self.env[name] * passed / total for name in names})
-        self.env["overhead_time"] = wall - sum(self.env[name] for name in names)
-
-    def _name_best(self) -> None:
-        """Put the best configuration into env, by the final measurement if there was one, and print it."""
-        task, results = self.task, self.results
-        if not results:
-            if not task.quiet:
-                print("no results to report")
-            return
-        (first, higher), *more = task.objectives.items()
-        keys = [*task.specification.names, *task.objectives, *(task.metrics or ())]
-        if more:
-            best = util.get_pareto_results(results, list(task.objectives), list(task.objectives.values()))
-            self.env["best_config"] = best
-        else:
-            winner = self._end.get("best")
-            row = self._rows.get(self._key({"configuration": winner})) if winner else None
-            best = [row if row is not None else util.get_best_config(results, first, higher)]
-            self.env["best_config"] = best[0]
-        if task.quiet:
-            return
-        if all("__error__" in row for row in results):
-            print(f"\nNo configuration is correct: {results[0]['__error__']}: {results[0].get('reason', '')}")
-        elif more:
-            print(f"\nBEST PERFORMING CONFIGURATIONS FOR OBJECTIVES: {list(task.objectives)}:")
-            for row in best:
-                print(util.get_config_string(row, keys, results.units))
-        else:
-            print(f"\nBEST PERFORMING CONFIGURATION FOR OBJECTIVE {first}:")
-            print(util.get_config_string(best[0], keys, results.units))
+            raise Interrupted(self.results, self.env)
 
 
 def check_answer(place: int, argument: Any, expected: Any) -> Any:

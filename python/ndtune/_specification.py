@@ -8,7 +8,6 @@ verify= is given or when NumPy compares other than the program does.
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import re
 import shutil
@@ -20,16 +19,9 @@ from typing import Any
 import numpy as np
 
 from ndtune import _expressions, util
+from ndtune._space import Space, Values
 
-Values = tuple[Any, ...]
-
-# Names that mean something else in the program's expressions: such a parameter has another name there.
-_RESERVED = frozenset(
-    "device time time_min time_median and or not in true false nil let if else div min max abs ceil floor round int "
-    "float len sum all any none one filter map count floor_div floor_mod true_div power checked_add checked_sub "
-    "checked_mul compare round_down round_up round_even truncate sqrt log2 bit_and bit_or bit_xor shift_left "
-    "shift_right index lane item best error error_rms".split()
-)
+__all__ = ["Argument", "Kernel", "Specification", "Values", "memory_for", "save"]
 
 
 class Kernel:
@@ -58,10 +50,10 @@ class Kernel:
         return self.generated or self.defines is not None or bool(re.search(r"\bgrid_size_[xyz]\b", self.text))
 
 
-class Specification:
+class Specification(Space):
     """A specification: text() is what the program reads, once write() has written the data.
 
-    rename has the parameters with another name in the specification. handlers answer the questions of the program.
+    handlers answer the questions of the program.
     """
 
     def __init__(
@@ -74,18 +66,10 @@ class Specification:
         block_size_names: list[str] | None = None,
         compiler_options: Sequence[str] | None = None,
     ) -> None:
+        hidden = kernel.defines is not None  # no parameter is a macro of its own name
+        super().__init__(tune_params, hidden=hidden)
         self.kernel, self.problem_size, self.grid_div = kernel, problem_size, list(grid_div)
-        # By the kind and the text of a value: 1, 1.0 and True are three of them, and a repeated value is one.
-        self._values = {n: {_key(v): v for v in values} for n, values in tune_params.items()}
-        self.tune_params = {n: list(values.values()) for n, values in self._values.items()}
-        self.names = list(tune_params)
         self.block_names = block_size_names or list(util.default_block_size_names)
-        hidden = kernel.defines is not None
-        self.rename = {
-            name: "p_" + re.sub(r"\W", "_", name)
-            for name in self.names
-            if hidden or name in _RESERVED or not name.isidentifier()
-        }
         self.handlers: dict[str, Callable[[dict[str, Any]], Any]] = {}
         self.arguments = [Argument(i, a) for i, a in enumerate(arguments)]
         self._name_arguments()
@@ -95,7 +79,7 @@ class Specification:
             "problem_size": self._problem_size(),
             "block_size": {},
             "grid_div": {},
-            "parameters": {self.rename.get(n, n): [_plain(v) for v in self.tune_params[n]] for n in self.names},
+            "parameters": self.parameters,
             "measure": {"early_stop": 0},
         }
         for axis, name, default in zip("xyz", self.block_names, (256, 1, 1), strict=True):
@@ -106,49 +90,16 @@ class Specification:
                 self.content["constants"][name] = default
         self._grid()
 
-    # --- configurations ------------------------------------------------------------------------------------------
-
-    def configuration(self, plain: Mapping[str, Any]) -> dict[str, Any]:
-        """A configuration with the user's names and values, from one with those of the specification."""
-        return {n: self._values[n][_key(plain[self.rename.get(n, n)])] for n in self.names}
-
-    def plain(self, configuration: Mapping[str, Any]) -> dict[str, Any]:
-        """A configuration with the names and values of the specification, from one with the user's."""
-        return {self.rename.get(n, n): _plain(configuration[n]) for n in self.names}
-
-    def values(self, configuration: Mapping[str, Any]) -> Values:
-        """The user's values of a configuration, in the order of the parameters."""
-        return tuple(configuration[n] for n in self.names)
-
-    def order(self, configuration: Mapping[str, Any]) -> Values:
-        """The place of a configuration among all, in the order of itertools.product."""
-        return tuple(list(self._values[n]).index(_key(configuration[n])) for n in self.names)
-
-    # --- parts ---------------------------------------------------------------------------------------------------
-
     def expression(self, value: Any, what: str, **options: Any) -> str:
         """The program's expression for a text or a function of Python."""
         try:
-            return self._renamed(_expressions.expression(value, self.tune_params, **options))
+            return _expressions.expression(value, self.tune_params, rename=self.rename, **options)
         except _expressions.Untranslatable as error:
             raise NotImplementedError(f"{what} cannot be written as an expression of ndtune: {error}") from error
 
-    def restrict(self, restrictions: Any, folder: str, max_threads: str | None = "device.max_work_group_size") -> None:
-        """Add the restrictions, and the limit of a work-group by the default names, as Kernel Tuner has it."""
-        entries: list[Any] = []
-        for entry in _expressions.restrictions(restrictions, self.tune_params, folder, max_threads):
-            if isinstance(entry, dict) and self.rename:
-                path = Path(entry["file"])
-                names, rows = path.read_text().split("\n", 1)
-                path.write_text(json.dumps([self.rename.get(n, n) for n in json.loads(names)]) + "\n" + rows)
-            entries.append(entry if isinstance(entry, dict) else self._renamed(entry))
-        if entries:
-            self.content["restrictions"] = entries
-
-    def _renamed(self, text: str) -> str:
-        """An expression with the names of the specification; texts in quotes and functions stay as they are."""
-        word = r"\"(?:\\.|[^\"\\])*\"|(?<![\w.])[A-Za-z_]\w*(?!\w|\s*\()"
-        return re.sub(word, lambda match: self.rename.get(match[0], match[0]), text) if self.rename else text
+    def restrict(self, given: Any, folder: str, max_threads: Any = "device.max_work_group_size") -> None:
+        """Put Kernel Tuner's restrictions into the specification, see Space.restrictions."""
+        self.content["restrictions"] = self.restrictions(given, folder, max_threads)
 
     def _kernel(self, compiler_options: Sequence[str]) -> dict[str, Any]:
         options = [compiler_options] if isinstance(compiler_options, str) else list(compiler_options)
@@ -230,16 +181,14 @@ class Specification:
             )
         return [text for part in given for text in self._divisors(part, "", what)]
 
-    # --- data ----------------------------------------------------------------------------------------------------
-
     def _name_arguments(self) -> None:
         """Give the arguments the names that the source declares, where it has one for each."""
         for declared in util.declarations(self.kernel.name, self.kernel.text):
             found = [re.search(r"(\w+)\s*(\[\s*\])?\s*$", text) for text in declared]
             names = [match[1] for match in found if match]
-            if len(declared) == len(set(names)) == len(self.arguments) and not set(names) & set(self.tune_params):
+            if len(declared) == len(set(names)) == len(self.arguments):
                 for argument, name, text in zip(self.arguments, names, declared, strict=True):
-                    argument.declare(name, text)
+                    argument.declare(name if name not in self.tune_params else argument.name, text)
                 return
 
     def write(self, folder: str, outputs: Sequence[bool]) -> None:
@@ -354,15 +303,3 @@ def save(folder: str, name: str, array: np.ndarray) -> str:
     path = os.path.join(folder, name + ".npy")
     np.save(path, array)
     return path
-
-
-def _plain(value: Any) -> Any:
-    """A value of a parameter as the program has it: a Python number, a truth value or a text."""
-    value = value.item() if isinstance(value, np.generic) else value
-    return value if isinstance(value, (bool, int, float, str)) else str(value)
-
-
-def _key(value: Any) -> tuple[str, Any]:
-    """A key of a value that keeps 1, 1.0 and True apart, which are three values of the program."""
-    value = _plain(value)
-    return type(value).__name__, value

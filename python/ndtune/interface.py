@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import logging
 import os
 import time
@@ -10,14 +12,20 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ndtune import _run, util
+from ndtune import _run, strategies, util
 from ndtune._binary import NdtuneError
-from ndtune._cache import Cache, path_of
-from ndtune._search import Interrupted, Search, Task
+from ndtune._cache import Cache, path_of, read
+from ndtune._outcome import Interrupted, Task
+from ndtune._search import Search
+from ndtune._simulation import Simulation
+from ndtune._space import Space
 from ndtune._specification import Kernel, Specification
 from ndtune.results import Results
+from ndtune.searchspace import Searchspace
+from ndtune.strategies import strategy_map
+from ndtune.util import Options
 
-__all__ = ["Interrupted", "run_kernel", "tune_kernel"]
+__all__ = ["Interrupted", "Options", "run_kernel", "strategy_map", "tune_cache", "tune_kernel"]
 
 
 def tune_kernel(
@@ -65,29 +73,62 @@ def tune_kernel(
     prior: Any = None,
     devices: Sequence[str] | None = None,
     progress: str | None = None,
+    check: bool = False,
     options: Sequence[str] = (),
 ) -> tuple[Results, dict[str, Any]]:
-    """Find the fastest configuration of a kernel."""
+    """Find the fastest configuration of a kernel: Kernel Tuner's arguments, and after the star ndtune's own.
+
+    Kernel Tuner's documentation says what its arguments mean; docs/from-kernel-tuner.md says what differs. Times are in
+    ms. Own arguments:
+
+    strict: raise for the first kernel that does not compile, fails or gives a wrong output, as Kernel Tuner does;
+        else such failures are results with the keys `__error__` and `reason`.
+    rtol: the relative tolerance of answer, beside atol; each is a number, or a function of the configuration.
+    keep_log: a file for the run log; an existing one of the same task is continued.
+    prior: a record to learn from, or "find" for those in the user's state folder.
+    devices: several devices of one model that share the search, such as ["0:0", "0:1"], instead of device.
+    progress: "text", "notebook" or "none"; by default found out. quiet shows nothing.
+    check: check the finalists for faults of the kernel (races, accesses out of bounds) at the end.
+    options: more arguments of `ndtune tune`, such as ["--patience", "50"].
+
+    Returns the results, a list of dictionaries, and the environment: among others best_config, the winner of the final
+    measurement, finals, its times, and strategy, what was asked for and what was used.
+
+    Raises ValueError and TypeError for wrong arguments, NdtuneError if nothing can be measured, Interrupted (a
+    KeyboardInterrupt) with the results so far after Ctrl-C, and what the caller's own functions raise.
+    """
+    given = dict(locals())
     begun = time.perf_counter()
     _log(log, kernel_name)
     kernel = Kernel(kernel_name, kernel_source, lang, defines)
+    if kernel.lang != "OPENCL" and not simulation_mode:
+        return _elsewhere("tune_kernel", kernel.lang, given)
+    if not simulation_mode:
+        _refuse_other_memory(smem_args, cmem_args, texmem_args)
     kernel.check_arguments(arguments)
     util.check_block_size_names(block_size_names)
     wanted = _objectives(objective, objective_higher_is_better, objectives)
+    util.check_metrics(metrics)
     util.check_tune_params_list(tune_params, observers, simulation_mode=simulation_mode)
     block_size_names = util.check_block_size_params_names_list(block_size_names, tune_params)
+    block_size_names = block_size_names and [*block_size_names]
     util.append_default_block_size_names(block_size_names)
-    specification = Specification(
-        kernel,
-        problem_size,
-        arguments,
-        tune_params,
-        (grid_div_x, grid_div_y, grid_div_z),
-        block_size_names,
-        compiler_options,
-    )
+    parallel = bool(os.environ.get("KERNEL_TUNER_PARALLEL")) if parallel is None else parallel
+    if parallel and simulation_mode:
+        raise ValueError("Enabling `parallel` and `simulation_mode` together is not supported")
+    space: Any = Space(tune_params)
+    if not simulation_mode:
+        grid_div = (grid_div_x, grid_div_y, grid_div_z)
+        space = Specification(
+            kernel, problem_size, arguments, tune_params, grid_div, block_size_names, compiler_options
+        )
+    plan = strategies.plan(strategy, strategy_options, space, seed, lambda: len(_configurations(space, restrictions)))
+    for note in plan.notes:
+        warnings.warn(note, stacklevel=2)
     task = Task(
-        specification,
+        begun,
+        space,
+        plan,
         wanted,
         metrics=metrics,
         restrictions=restrictions,
@@ -104,12 +145,45 @@ def tune_kernel(
         cache=Cache(path_of(cache), kernel_name, problem_size, tune_params) if cache else None,
         log=os.path.abspath(keep_log) if keep_log else None,
     )
-    task.arguments = ["--strategy", strategy or "brute_force"]
-    task.arguments += ["--device", ",".join(devices or [f"{platform}:{device}"])]
-    task.arguments += ["--prior", "none" if prior is None else str(prior), *options]
-    search = Search(task, begun)
+    if simulation_mode:
+        simulation = Simulation(task)
+        simulation.run(lambda: _configurations(space, restrictions))
+        return simulation.results, simulation.env
+    task.arguments = ["--device", ",".join(devices) if devices else _device(platform, device)]
+    task.arguments += ["--prior", "none" if prior is None else str(prior)]
+    task.arguments += ["--workers", str(parallel)] if parallel and parallel is not True else []
+    task.arguments += [*(["--check"] if check else []), *options]
+    search = Search(task, space)
     search.run()
     return search.results, search.env
+
+
+def tune_cache(
+    cache_path: Any, restrictions: list[Any] | None = None, **kwargs: Any
+) -> tuple[Results, dict[str, Any]]:
+    """Simulate a search over the correct results of a cache file, which also says what was tuned.
+
+    More restrictions may narrow the space, and all arguments of tune_kernel may be given.
+    """
+    if restrictions is not None and not isinstance(restrictions, list):
+        raise ValueError("The restrictions must be a list()")
+    content = read(cache_path)
+    size = content["problem_size"]
+    if isinstance(size, str):
+        raise ValueError(
+            "Inferring kernel arguments from cache file that used callable for problem size is not possible"
+        )
+    names = content["tune_params_keys"]
+    rows = [[row[n] for n in names] for row in content["cache"].values() if "__error__" not in row]
+    arguments = {
+        "kernel_name": content["kernel_name"],
+        "kernel_source": "",
+        "problem_size": (size,) if isinstance(size, int) else tuple(size),
+        "arguments": [],
+        "tune_params": content["tune_params"],
+    }
+    correct = _Correct(rows, restrictions)
+    return tune_kernel(**{**arguments, **kwargs}, cache=cache_path, restrictions=correct, simulation_mode=True)
 
 
 def run_kernel(
@@ -141,8 +215,12 @@ def run_kernel(
 
     Raises NdtuneError, a RuntimeError, if the kernel does not compile or cannot be launched.
     """
+    given = dict(locals())
     _log(log, kernel_name)
     kernel = Kernel(kernel_name, kernel_source, lang, defines)
+    if kernel.lang != "OPENCL":
+        return _elsewhere("run_kernel", kernel.lang, given)
+    _refuse_other_memory(smem_args, cmem_args, texmem_args)
     kernel.check_arguments(arguments)
     util.check_block_size_names(block_size_names)
     block_size_names = block_size_names and [*block_size_names]
@@ -159,7 +237,7 @@ def run_kernel(
     )
     if kernel.in_python:
         specification.content["kernel"]["source"] = specification.source(specification.plain(params))
-    answer = _run.run(specification, f"{platform}:{device}")
+    answer = _run.run(specification, _device(platform, device))
     outputs, reason = answer["outputs"], answer.get("reason", "")
     if len(outputs) < sum(a.may_change for a in specification.arguments):
         why = {
@@ -179,6 +257,58 @@ def _log(level: Any, kernel_name: str) -> None:
     """Send Python's log messages to a file named after the kernel and the time, if a level is given."""
     if level:
         logging.basicConfig(filename=f"{kernel_name}{datetime.now():%Y%m%d-%H:%M:%S}.log", level=level)
+
+
+class _Correct:
+    """The restriction of tune_cache: the correct results of a file, and the user's restrictions."""
+
+    def __init__(self, rows: list[list[Any]], more: Any) -> None:
+        self.rows, self.more = rows, more
+
+
+def _configurations(space: Space, restrictions: Any) -> list[tuple[Any, ...]]:
+    """All configurations of a space, in the order of itertools.product; without a device's limits."""
+    if isinstance(restrictions, _Correct):
+        rows = {tuple(row) for row in restrictions.rows}
+        if restrictions.more:
+            rows &= {*_configurations(space, restrictions.more)}
+        return sorted(rows, key=lambda row: space.order(dict(zip(space.names, row, strict=True))))
+    return Searchspace(space.tune_params, restrictions, 10**9).list
+
+
+def _device(platform: Any, device: Any) -> str:
+    """The device by the program's rules: platform and number, or the text that the caller gave."""
+    return device if isinstance(device, str) else f"{platform}:{device}"
+
+
+def _elsewhere(function: str, language: str, given: dict[str, Any]) -> Any:
+    """Hand a kernel of another language to Kernel Tuner, if it is installed."""
+    if language not in ("CUDA", "CUPY", "NVCUDA", "PYCUDA", "HIP", "C", "FORTRAN", "HYPERTUNER"):
+        raise NotImplementedError(
+            f"Sorry, support for languages other than OpenCL, and those of Kernel Tuner, is not there: {language}"
+        )
+    try:
+        theirs = getattr(importlib.import_module("kernel_tuner"), function)
+    except ImportError:
+        theirs = None
+    if theirs is None or theirs.__module__.startswith("ndtune"):
+        raise NdtuneError(
+            f"ndtune tunes OpenCL kernels, and this one is in {language}: install kernel_tuner, to which "
+            "ndtune hands such kernels, or pass lang='OpenCL'"
+        )
+    names = inspect.signature(theirs).parameters
+    defaults = {n: p.default for n, p in inspect.signature(globals()[function]).parameters.items()}
+    own = [n for n in given if n not in names and given[n] != defaults[n]]
+    if own:
+        raise NdtuneError(f"a kernel in {language} goes to Kernel Tuner, which has no argument {', '.join(own)}")
+    return theirs(**{n: value for n, value in given.items() if n in names})
+
+
+def _refuse_other_memory(shared: Any, constant: Any, texture: Any) -> None:
+    """Refuse what only CUDA and HIP have, as Kernel Tuner does for OpenCL."""
+    for what, value in (("shared", shared), ("constant", constant), ("texture", texture)):
+        if value is not None:
+            raise NotImplementedError(f"an OpenCL kernel has no {what} memory arguments (smem, cmem, texmem_args)")
 
 
 def _objectives(objective: Any, higher: Any, objectives: Any) -> dict[str, bool]:

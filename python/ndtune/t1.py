@@ -289,12 +289,16 @@ class T1:
 
     def tune(self, *options: str, quiet: bool = False) -> tuple[Any, dict[str, Any]]:
         """Tune the kernel; return results and environment as tune_kernel does. options are those of `ndtune tune`."""
-        from ndtune._search import Search, Task
+        from ndtune._outcome import Task
+        from ndtune._search import Search
+        from ndtune.strategies import Plan
 
         with tempfile.TemporaryDirectory(prefix="ndtune-", ignore_cleanup_errors=True) as folder:
             specification: Any = _Loaded(self, folder)
-            task = Task(specification, {"time": False}, quiet=quiet, arguments=["--prior", "none", *options])
-            search = Search(task, time.perf_counter())
+            arguments = ["--prior", "none", *options]
+            plan = Plan("auto", "auto")
+            task = Task(time.perf_counter(), specification, plan, {"time": False}, quiet=quiet, arguments=arguments)
+            search = Search(task, specification)
             search.run()
         return search.results, search.env
 

@@ -199,15 +199,19 @@ def get_instance_string(params: Mapping[str, Any]) -> str:
     return "_".join(str(value) for value in params.values())
 
 
+def check_metrics(metrics: Any) -> None:
+    """ValueError unless metrics are None or a dictionary of expressions and functions."""
+    if metrics is not None and not isinstance(metrics, dict):
+        raise ValueError("metrics should be a dictionary to preserve order and support composability")
+    if not all(isinstance(metric, str) or callable(metric) for metric in (metrics or {}).values()):
+        raise ValueError("metric dicts values should be strings or callable")
+
+
 def process_metrics(params: Result, metrics: Mapping[str, str | Callable[[Result], Any]] | None) -> Result:
     """Add the metrics to a result: each is a Python expression or a function of the result with all metrics before."""
-    if metrics is not None:
-        if not isinstance(metrics, dict):
-            raise ValueError("metrics should be a dictionary to preserve order and support composability")
-        for name, metric in metrics.items():
-            if not isinstance(metric, str) and not callable(metric):
-                raise ValueError("metric dicts values should be strings or callable")
-            params[name] = metric(params) if callable(metric) else eval(metric, {"np": np, "math": math}, params)
+    check_metrics(metrics)
+    for name, metric in (metrics or {}).items():
+        params[name] = metric(params) if callable(metric) else eval(metric, {"np": np, "math": math}, params)
     return params
 
 

@@ -1,0 +1,74 @@
+"""The space of a search: the parameters as the user and as the program has them, and the restrictions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ndtune import _expressions
+
+Values = tuple[Any, ...]
+
+# Names that mean something else in the program's expressions: such a parameter has another name there.
+_RESERVED = frozenset(
+    "device time time_min time_median and or not in true false nil let if else div min max abs ceil floor round int "
+    "float len sum all any none one filter map count floor_div floor_mod true_div power checked_add checked_sub "
+    "checked_mul compare round_down round_up round_even truncate sqrt log2 bit_and bit_or bit_xor shift_left "
+    "shift_right index lane item best error error_rms".split()
+)
+
+
+class Space:
+    """Parameters with their values. rename has those that have another name in the program."""
+
+    def __init__(self, tune_params: Mapping[str, Sequence[Any]], *, hidden: bool = False) -> None:
+        # By the kind and the text of a value: 1, 1.0 and True are three of them, and a repeated value is one.
+        self._values = {n: {_key(v): v for v in values} for n, values in tune_params.items()}
+        self.tune_params = {n: list(values.values()) for n, values in self._values.items()}
+        self.names = list(tune_params)
+        self.rename = {
+            name: "p_" + re.sub(r"\W", "_", name)
+            for name in self.names
+            if hidden or name in _RESERVED or not name.isidentifier()
+        }
+        self.parameters = {
+            self.rename.get(n, n): [plain_value(v) for v in values] for n, values in self.tune_params.items()
+        }
+
+    def configuration(self, plain: Mapping[str, Any]) -> dict[str, Any]:
+        """A configuration with the user's names and values, from one with those of the specification."""
+        return {n: self._values[n][_key(plain[self.rename.get(n, n)])] for n in self.names}
+
+    def plain(self, configuration: Mapping[str, Any]) -> dict[str, Any]:
+        """A configuration with the names and values of the specification, from one with the user's."""
+        return {self.rename.get(n, n): plain_value(configuration[n]) for n in self.names}
+
+    def values(self, configuration: Mapping[str, Any]) -> Values:
+        """The user's values of a configuration, in the order of the parameters."""
+        return tuple(configuration[n] for n in self.names)
+
+    def order(self, configuration: Mapping[str, Any]) -> Values:
+        """The place of a configuration among all, in the order of itertools.product."""
+        return tuple(list(self._values[n]).index(_key(configuration[n])) for n in self.names)
+
+    def restrictions(self, given: Any, folder: str, max_threads: Any = "device.max_work_group_size") -> list[Any]:
+        """The program's restrictions for Kernel Tuner's, with its limit of a work-group by the default names.
+
+        Files of allowed combinations are written into the folder.
+        """
+        return _expressions.restrictions(given, self.tune_params, folder, max_threads, rename=self.rename)
+
+
+def plain_value(value: Any) -> Any:
+    """A value of a parameter as the program has it: a Python number, a truth value or a text."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _key(value: Any) -> tuple[str, Any]:
+    """A key of a value that keeps 1, 1.0 and True apart, which are three values of the program."""
+    value = plain_value(value)
+    return type(value).__name__, value
