@@ -1,0 +1,29 @@
+"""Energy, power, clocks and temperature, as the program observes them on any device, not on NVIDIA's alone."""
+
+from typing import Any
+
+from ndtune.observers.observer import QuantityObserver, quantities
+
+
+class NVMLObserver(QuantityObserver):
+    """Observes nvml_power (W), nvml_energy (J of a launch), core_freq, mem_freq (MHz) and temperature (°C).
+
+    With it, the parameters nvml_gr_clock, nvml_mem_clock (MHz) and nvml_pwr_limit (W) set clocks and limit of the
+    device. continuous_duration is the time in seconds for which each kernel is repeated to observe it.
+    """
+
+    settings = {"nvml_gr_clock": "clock", "nvml_mem_clock": "memory_clock", "nvml_pwr_limit": "power_limit"}
+
+    def __init__(
+        self,
+        observables: list[str],
+        device: Any = None,
+        save_all: bool = False,
+        nvidia_smi_fallback: Any = None,
+        use_locked_clocks: bool = False,
+        continuous_duration: float = 1,
+    ) -> None:
+        known = {"nvml_power": ("mean_power", 1.0), "nvml_energy": ("energy", 1.0), "core_freq": ("clock", 1.0)}
+        known |= {"mem_freq": ("memory_clock", 1.0), "temperature": ("temperature", 1.0)}
+        self.quantities = quantities(observables, known, ("power_readings", "gr_voltage"))
+        self.continuous_duration = continuous_duration

@@ -1,0 +1,131 @@
+"""Observers: which quantities the program observes, and the order of calls of those in Python."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ndtune._specification import Kernel, Specification
+from ndtune.observers.ncu import NCUObserver
+from ndtune.observers.nvml import NVMLObserver
+from ndtune.observers.observer import BenchmarkObserver, ContinuousObserver, PrologueObserver
+from ndtune.observers.plan import Device, Plan, plan
+from ndtune.observers.register import RegisterObserver
+
+PARAMS: dict[str, Any] = {"block_size_x": [32, 64], "nvml_gr_clock": [900, 1200]}
+FIRST = {"block_size_x": 32, "nvml_gr_clock": 900}
+CALLS = ["register_configuration", "before_start", "after_start", "during", "after_finish"]
+
+
+def planned(*observers: Any) -> Plan:
+    kernel = Kernel("k", "__kernel void k() {}", "OpenCL", None)
+    return plan(observers, Specification(kernel, 1, [], PARAMS, (None,) * 3), device=0, lang="OpenCL")
+
+
+def ask(handler: Callable[[Any], Any], **line: Any) -> Any:
+    """Ask as the program does, and do what follows until the second look for the next question."""
+    answer = handler({kind: {"configuration": FIRST, **rest} for kind, rest in line.items()})
+    if isinstance(answer, tuple):
+        looks = iter([False, True])
+        answer[1](lambda: next(looks))
+        return answer[0]
+    return answer
+
+
+class Recorder(BenchmarkObserver):
+    """Writes down each call."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def get_results(self) -> dict[str, Any]:
+        return {"calls": list(self.calls)}
+
+
+for name in CALLS:
+    setattr(Recorder, name, lambda self, *_, name=name: self.calls.append(name))
+
+
+def test_quantities() -> None:
+    made = planned(NVMLObserver(["nvml_energy", "core_freq"], continuous_duration=2))
+    assert made.observe == ["energy", "clock"] and made.window == "2s" and not made.handlers
+    assert made.settings == {"clock": "nvml_gr_clock"} and made.arguments == ["--allow", "settings"]
+    with pytest.warns(UserWarning, match="core_freq is nan in all results: no sensor"):
+        made.register_device(Device("d", {}, 64, {}, 7), {"clock": "no sensor"})
+    row = made.collect((32, 900), {"metrics": {"energy": 2.5, "clock": None}})
+    assert row["nvml_energy"] == 2.5 and math.isnan(row["core_freq"])
+
+
+def test_registers_are_required() -> None:
+    line = {"metrics": {"registers": None}, "readings": [{"quantity": "registers", "missing": "the driver is silent"}]}
+    with pytest.raises(NotImplementedError, match="OpenCL.*the driver is silent"):
+        planned(RegisterObserver()).collect((32, 900), line)
+
+
+def test_order_of_calls() -> None:
+    class Before(Recorder, PrologueObserver):
+        pass
+
+    recorder, before = Recorder(), Before()
+    made = planned(recorder, before)
+    assert [(i["each"], i["quantities"]) for i in made.instruments(lambda kind: [kind])] == [
+        ("launch", ["python_launch"])
+    ]
+    for launch in range(2):
+        assert ask(made.handlers["launch"], begin={"launch": launch, "times": [1.0, 2.0]}) == {}
+        ask(made.handlers["launch"], end={"launch": launch, "times": [1.0, 2.0]})
+    assert made.found((32, 900))["calls"] == CALLS[:1] + CALLS[1:] * 2 == recorder.calls
+    assert before.calls == CALLS
+
+
+def test_without_launches() -> None:
+    class Name(BenchmarkObserver):
+        def get_results(self) -> dict[str, Any]:
+            return {"name": self.dev.name}
+
+    made = planned(lambda arguments: Name(), Name())
+    made.register_device(Device("a device", {}, 64, {}, 7), {})
+    assert list(made.handlers) == ["configuration"]
+    ask(made.handlers["configuration"], end={"times": [1.0]})
+    assert made.collect((32, 900), {}) == {"name": "a device"} and made.collect((64, 900), {}) == {}
+
+
+def test_continuous() -> None:
+    class Power(BenchmarkObserver):
+        def __init__(self) -> None:
+            self.continuous_observer = ContinuousObserver("my", ["my_power", "my_energy"], self, 3)
+
+        def read_power(self) -> float:
+            return 50.0
+
+        def get_results(self) -> dict[str, Any]:
+            return {"x": 1}
+
+    made = planned(Power())
+    assert [i.get("window") for i in made.instruments(lambda kind: [kind])] == ["3s", None]
+    ask(made.handlers["window"], begin={"launch": 0, "times": [10.0, 30.0]})
+    ask(made.handlers["window"], end={"times": [10.0, 30.0]})
+    assert made.found((32, 900)) == {"pwr_x": 1, "my_power": 50.0, "my_energy": 1.0}
+
+
+@pytest.mark.parametrize(
+    "make, error, message",
+    [
+        (lambda: planned(3), TypeError, "Invalid observer: 3 does not extend BenchmarkObserver"),
+        (lambda: NVMLObserver(["nonsense"]), ValueError, "Observable nonsense not in supported"),
+        (lambda: NVMLObserver(["gr_voltage"]), NotImplementedError, "cannot observe gr_voltage: it has nvml_power"),
+        (lambda: NCUObserver(metrics=["x"]), NotImplementedError, "ndtune has no NCUObserver"),
+        (lambda: planned(Deep()), NotImplementedError, r"Deep uses self.dev.event: .* only name, env"),
+    ],
+)
+def test_refused(make: Callable[[], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
+
+
+class Deep(BenchmarkObserver):
+    """Reaches into the device."""
+
+    def get_results(self) -> dict[str, Any]:
+        return {"x": self.dev.event.profile.end, "name": self.dev.name}
