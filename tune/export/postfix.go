@@ -23,8 +23,8 @@ type code struct {
 
 // Rules are limited.
 const (
-	maxStack = 120     // values at once; evaluate.h has some more
-	maxSize  = 100_000 // characters in the language of specifications
+	maxStack = 120    // values at once; evaluate.h has some more
+	maxCodes = 50_000 // operations of one expression
 )
 
 const roundedPower = "languages round a power differently, unless the exponent is an integer, a rounded number or a half"
@@ -46,14 +46,12 @@ type lookup func(name string) (k code, computed *expression.Node, err error)
 func compile(e *expression.Expression, names lookup) ([]code, expression.Kind, error) {
 	c := compiler{lookup: names}
 	n, err := e.Nodes()
-	switch {
-	case err != nil:
-		c.err = err
-	case n.Size() > maxSize:
-		c.err = fmt.Errorf("it is longer than %d bytes", maxSize)
-	default:
+	if c.err = err; err == nil {
 		c.add(n)
-		if c.most > maxStack {
+		switch {
+		case len(c.codes) > maxCodes:
+			c.refuse(e.String(), fmt.Sprintf("it needs more than %d operations", maxCodes))
+		case c.most > maxStack:
 			c.refuse(e.String(), fmt.Sprintf("it needs more than %d values at once", maxStack))
 		}
 	}

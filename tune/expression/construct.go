@@ -1,7 +1,6 @@
 package expression
 
 import (
-	"errors"
 	"math"
 	"math/bits"
 	"slices"
@@ -9,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// Apply is an operation on nodes; nil where one of them is nil or of a kind that the operation does
+// apply is an operation on nodes; nil where one of them is nil or of a kind that the operation does
 // not take. An integer beside a float becomes a float.
-func Apply(code Code, args ...*Node) *Node {
+func apply(code Code, args ...*Node) *Node {
 	if slices.Contains(args, nil) {
 		return nil
 	}
 	d, k := &operators[code], args[0].Kind
 	same := !slices.ContainsFunc(args, func(n *Node) bool { return n.Kind != k })
-	numbers := !slices.ContainsFunc(args, func(n *Node) bool { return !n.IsNumber() })
+	numbers := !slices.ContainsFunc(args, func(n *Node) bool { return !n.Kind.isNumber() })
 	switch {
 	case code == If:
 		return choice(args[0], args[1], args[2])
@@ -63,7 +62,7 @@ func choice(condition, then, otherwise *Node) *Node {
 	switch {
 	case condition.Kind != Bool:
 		return nil
-	case then.IsNumber() && otherwise.IsNumber() && k != otherwise.Kind:
+	case then.Kind.isNumber() && otherwise.Kind.isNumber() && k != otherwise.Kind:
 		k = Number
 	case k != otherwise.Kind:
 		return nil
@@ -77,22 +76,22 @@ func choice(condition, then, otherwise *Node) *Node {
 	return newNode(If, k, condition, then, otherwise).made()
 }
 
-// Compare is one of the comparisons < <= > >= == !=; nil where it does not apply.
-func Compare(operator string, a, b *Node) *Node {
+// compared is one of the comparisons < <= > >= == !=; nil where it does not apply.
+func compared(operator string, a, b *Node) *Node {
 	var n *Node
 	switch operator {
 	case "==":
-		return Apply(Equal, a, b)
+		return apply(Equal, a, b)
 	case "<":
-		return Apply(Less, a, b)
+		return apply(Less, a, b)
 	case "<=":
-		return Apply(LessEqual, a, b)
+		return apply(LessEqual, a, b)
 	case ">":
-		n = Apply(Less, b, a)
+		n = apply(Less, b, a)
 	case ">=":
-		n = Apply(LessEqual, b, a)
+		n = apply(LessEqual, b, a)
 	case "!=":
-		n = Apply(Not, Apply(Equal, a, b))
+		n = apply(Not, apply(Equal, a, b))
 	}
 	if n == nil || n.Code == Constant {
 		return n
@@ -101,9 +100,9 @@ func Compare(operator string, a, b *Node) *Node {
 	return n
 }
 
-// CallOf is a call of a function of the language with numbers; nil where it does not take them.
-func CallOf(name string, args ...*Node) *Node {
-	if slices.ContainsFunc(args, func(n *Node) bool { return n == nil || !n.IsNumber() }) {
+// callOf is a call of a function of the language with numbers; nil where it does not take them.
+func callOf(name string, args ...*Node) *Node {
+	if slices.ContainsFunc(args, func(n *Node) bool { return n == nil || !n.Kind.isNumber() }) {
 		return nil
 	}
 	f := functionNamed[name]
@@ -112,7 +111,7 @@ func CallOf(name string, args ...*Node) *Node {
 		return nil
 	}
 	if f.code != Constant && k == Int {
-		return Apply(f.code, args...)
+		return apply(f.code, args...)
 	}
 	n := newNode(Call, k, args...)
 	n.Function = name
@@ -126,24 +125,10 @@ func (n *Node) Condition() *Node {
 	case Bool:
 		return n
 	case String:
-		return Compare("!=", n, Const(""))
+		return compared("!=", n, newConstant(""))
 	}
-	return Compare("!=", n, Const(0))
+	return compared("!=", n, newConstant(0))
 }
-
-// AsNumber is a node as a number: a condition is 1 or 0; nil of a text.
-func (n *Node) AsNumber() *Node {
-	switch n.Kind {
-	case Bool:
-		return Apply(If, n, Const(1), Const(0))
-	case String:
-		return nil
-	}
-	return n
-}
-
-// ErrInfinite is the error of an operation that gives no finite number.
-var ErrInfinite = errors.New("is not a finite number")
 
 // compute is the value of an operation on constants.
 func (n *Node) compute() (any, error) {
@@ -181,7 +166,7 @@ func (n *Node) computeTexts(values []any) any {
 	case Contains:
 		return strings.Contains(a, b)
 	}
-	return Apply(n.Code, Const(strings.Compare(a, b)), Const(0)).Value
+	return apply(n.Code, newConstant(strings.Compare(a, b)), newConstant(0)).Value
 }
 
 // Raw is a number or a condition in 64 bits.

@@ -7,7 +7,7 @@
 // given: it has no access to the clock, the environment or files.
 //
 // expr-lang parses an expression and checks its types. Then the expression is lowered into nodes:
-// operations on numbers, conditions and texts. A node has a kind and bounds, is computed at once
+// operations on numbers, conditions and texts. A node has a kind, is computed at once
 // if its arguments are constants, is printed as it was written, and has a program that computes
 // it on words of 64 bits. [Expression.Eval] runs programs, and package space constructs search
 // spaces from nodes. An expression that has other parts (a list that is not constant, a predicate,

@@ -25,7 +25,6 @@ type function struct {
 	ints      func(a, b int) (int, error)     // compute, of two integers; nil: see result
 	result    func(args []*Node) (Kind, bool) // of numbers; false: it does not take them
 	code      Code                            // the operation that it is with integers; else zero
-	extent    extent                          // of integers; nil: not known
 }
 
 var (
@@ -39,26 +38,26 @@ var (
 // functions are the functions that expressions have beyond expr-lang's. Those behind div
 // compute as Python does. Integers that would leave 64 bits are errors of theirs.
 var functions = []function{
-	{"div", twoInts, onInts(quotient), quotient, onlyInts, Quotient, nil},
-	{"floor_div", two, onNumbers(floorDivInts, floorDivFloats), floorDivInts, widest, FloorDiv, nil},
-	{"floor_mod", two, onNumbers(floorModInts, floorModFloats), floorModInts, widest, FloorMod, nil},
-	{"true_div", two, onNumbers(trueDivInts, trueDivFloats), nil, always(Float), 0, nil},
-	{"power", two, onNumbers(powerInts, powerFloats), nil, powerKind, 0, positiveExtent},
-	{"checked_add", two, onNumbers(addInts, addFloats), addInts, widest, 0, sumExtent},
-	{"checked_sub", two, onNumbers(subInts, subFloats), subInts, widest, 0, differenceExtent},
-	{"checked_mul", two, onNumbers(mulInts, mulFloats), mulInts, widest, 0, productExtent},
-	{"compare", twoToInt, compareNumbers, nil, always(Int), 0, nil},
-	{"round_down", oneToInt, toInt(math.Floor), nil, always(Int), 0, nil},
-	{"round_up", oneToInt, toInt(math.Ceil), nil, always(Int), 0, nil},
-	{"round_even", oneToInt, toInt(math.RoundToEven), nil, always(Int), 0, nil},
-	{"truncate", oneToInt, toInt(math.Trunc), nil, always(Int), 0, nil},
-	{"sqrt", oneToFloat, onFloat(math.Sqrt, func(f float64) bool { return f >= 0 }), nil, always(Float), 0, nil},
-	{"log2", oneToFloat, onFloat(log2, func(f float64) bool { return f > 0 }), nil, always(Float), 0, nil},
-	{"bit_and", twoToInt, onInts(bitAnd), bitAnd, onlyInts, 0, andExtent},
-	{"bit_or", twoToInt, onInts(bitOr), bitOr, onlyInts, 0, orExtent},
-	{"bit_xor", twoToInt, onInts(bitXor), bitXor, onlyInts, 0, orExtent},
-	{"shift_left", twoToInt, onInts(shiftLeft), shiftLeft, onlyInts, 0, positiveExtent},
-	{"shift_right", twoToInt, onInts(shiftRight), shiftRight, onlyInts, 0, shiftRightExtent},
+	{"div", twoInts, onInts(quotient), quotient, onlyInts, Quotient},
+	{"floor_div", two, onNumbers(floorDivInts, floorDivFloats), floorDivInts, widest, FloorDiv},
+	{"floor_mod", two, onNumbers(floorModInts, floorModFloats), floorModInts, widest, FloorMod},
+	{"true_div", two, onNumbers(trueDivInts, trueDivFloats), nil, always(Float), 0},
+	{"power", two, onNumbers(powerInts, powerFloats), nil, powerKind, 0},
+	{"checked_add", two, onNumbers(addInts, addFloats), addInts, widest, 0},
+	{"checked_sub", two, onNumbers(subInts, subFloats), subInts, widest, 0},
+	{"checked_mul", two, onNumbers(mulInts, mulFloats), mulInts, widest, 0},
+	{"compare", twoToInt, compareNumbers, nil, always(Int), 0},
+	{"round_down", oneToInt, toInt(math.Floor), nil, always(Int), 0},
+	{"round_up", oneToInt, toInt(math.Ceil), nil, always(Int), 0},
+	{"round_even", oneToInt, toInt(math.RoundToEven), nil, always(Int), 0},
+	{"truncate", oneToInt, toInt(math.Trunc), nil, always(Int), 0},
+	{"sqrt", oneToFloat, onFloat(math.Sqrt, func(f float64) bool { return f >= 0 }), nil, always(Float), 0},
+	{"log2", oneToFloat, onFloat(log2, func(f float64) bool { return f > 0 }), nil, always(Float), 0},
+	{"bit_and", twoToInt, onInts(bitAnd), bitAnd, onlyInts, 0},
+	{"bit_or", twoToInt, onInts(bitOr), bitOr, onlyInts, 0},
+	{"bit_xor", twoToInt, onInts(bitXor), bitXor, onlyInts, 0},
+	{"shift_left", twoToInt, onInts(shiftLeft), shiftLeft, onlyInts, 0},
+	{"shift_right", twoToInt, onInts(shiftRight), shiftRight, onlyInts, 0},
 }
 
 // functionNamed are the functions by name.
@@ -102,7 +101,7 @@ func widest(args []*Node) (Kind, bool) {
 // powerKind is not known of integers where the exponent may be negative, which makes it a float.
 func powerKind(args []*Node) (Kind, bool) {
 	k, _ := widest(args)
-	if k == Int && args[1].Bounds[0] < 0 {
+	if k == Int && !args[1].isNatural() {
 		k = Number
 	}
 	return k, true
@@ -113,14 +112,12 @@ func onlyInts(args []*Node) (Kind, bool) {
 	return Int, k != Float
 }
 
-// ErrOverflow is the error of an integer that a function cannot give.
-var ErrOverflow = errors.New("the result is beyond the integers of 64 bits")
-
 var (
-	errZero  = errors.New("division by zero")
-	errShift = errors.New("the shift is negative")
-	errReal  = errors.New("the result is no real number")
-	errInts  = errors.New("takes integers")
+	errOverflow = errors.New("the result is beyond the integers of 64 bits")
+	errZero     = errors.New("division by zero")
+	errShift    = errors.New("the shift is negative")
+	errReal     = errors.New("the result is no real number")
+	errInts     = errors.New("takes integers")
 )
 
 // onNumbers computes with two integers, or with two numbers as floats.
@@ -163,7 +160,7 @@ func toInt(round func(float64) float64) func([]any) (any, error) {
 		if r := round(f); r >= math.MinInt64 && r < math.MaxInt64 {
 			return int(r), nil
 		}
-		return nil, ErrOverflow
+		return nil, errOverflow
 	}
 }
 
@@ -236,7 +233,7 @@ func floorDivInts(a, b int) (int, error) {
 	case b == 0:
 		return 0, errZero
 	case a == math.MinInt && b == -1:
-		return 0, ErrOverflow
+		return 0, errOverflow
 	}
 	q := a / b
 	if a%b != 0 && (a < 0) != (b < 0) {
@@ -319,12 +316,12 @@ func powerInts(a, b int) (any, error) {
 		var ok bool
 		if b&1 == 1 {
 			if result, ok = product(result, a); !ok {
-				return nil, ErrOverflow
+				return nil, errOverflow
 			}
 		}
 		if b > 1 {
 			if a, ok = product(a, a); !ok {
-				return nil, ErrOverflow
+				return nil, errOverflow
 			}
 		}
 	}
@@ -349,21 +346,21 @@ func addInts(a, b int) (int, error) {
 	if sum := a + b; (sum > a) == (b > 0) {
 		return sum, nil
 	}
-	return 0, ErrOverflow
+	return 0, errOverflow
 }
 
 func subInts(a, b int) (int, error) {
 	if difference := a - b; (difference < a) == (b > 0) {
 		return difference, nil
 	}
-	return 0, ErrOverflow
+	return 0, errOverflow
 }
 
 func mulInts(a, b int) (int, error) {
 	if p, ok := product(a, b); ok {
 		return p, nil
 	}
-	return 0, ErrOverflow
+	return 0, errOverflow
 }
 
 // product is a · b; not ok where an int cannot hold it.
@@ -404,7 +401,7 @@ func shiftLeft(a, n int) (int, error) {
 	case a == 0:
 		return 0, nil
 	case n >= bits.UintSize || a<<n>>n != a:
-		return 0, ErrOverflow
+		return 0, errOverflow
 	}
 	return a << n, nil
 }

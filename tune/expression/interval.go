@@ -2,8 +2,6 @@ package expression
 
 import (
 	"math"
-	"math/bits"
-	"slices"
 )
 
 // exactLimit bounds the integers that bounds hold exactly; what can be larger can be
@@ -16,104 +14,6 @@ type Bounds [2]float64
 
 // Unbounded are the bounds of what can be anything.
 var Unbounded = Bounds{math.Inf(-1), math.Inf(1)}
-
-// all64 are the bounds of the integers of 64 bits.
-var all64 = Bounds{math.MinInt64, math.MaxInt64}
-
-func (b Bounds) union(c Bounds) Bounds { return Bounds{min(b[0], c[0]), max(b[1], c[1])} }
-
-// within is the part of the bounds within others; those where it is empty or not known.
-func (b Bounds) within(c Bounds) Bounds {
-	lo, hi := max(b[0], c[0]), min(b[1], c[1])
-	if lo <= hi {
-		return Bounds{lo, hi}
-	}
-	return c
-}
-
-// Fit64 reports whether 64 bits hold the integers for certain, though the bounds may have been
-// rounded a few times.
-func (b Bounds) Fit64() bool { return b[0] > -0.999*(1<<63) && b[1] < 0.999*(1<<63) }
-
-// bounds are the bounds of an integer. Those of quotients and remainders are wide on purpose:
-// the printed text of Python expressions depends on them, and the digest of a problem on that.
-func (n *Node) bounds() Bounds {
-	args := n.argBounds()
-	var lo, hi float64
-	switch n.Code {
-	case Quotient, FloorDiv:
-		lo, hi = floorDivExtent(args[0], args[1])
-	case Remainder, FloorMod:
-		lo, hi = floorModExtent(args[0], args[1])
-	case Absolute:
-		lo, hi = 0, max(-args[0][0], args[0][1])
-	case Call:
-		if f := functionNamed[n.Function]; f.extent != nil {
-			lo, hi = f.extent(args[0], args[1])
-			return Bounds{lo, hi}.within(all64) // it fails beyond
-		}
-		return all64
-	default:
-		lo, hi = n.Extent(args)
-	}
-	if lo >= math.MinInt64 && hi <= math.MaxInt64 {
-		return Bounds{lo, hi}
-	}
-	return all64
-}
-
-func (n *Node) argBounds() []Bounds {
-	args := make([]Bounds, len(n.Args))
-	for i, a := range n.Args {
-		args[i] = a.Bounds
-	}
-	return args
-}
-
-// fails reports whether the computation can fail.
-func (n *Node) fails() bool {
-	return n.Operation.Fails(n.argBounds()) || slices.ContainsFunc(n.Args, (*Node).fails)
-}
-
-// floorDivExtent goes by the dividend: no quotient is larger, or less than one below its negative.
-func floorDivExtent(a, b Bounds) (lo, hi float64) {
-	if a[0] >= 0 && b[0] >= 0 {
-		return 0, a[1]
-	}
-	m := max(-a[0], a[1])
-	return -m - 1, m
-}
-
-func floorModExtent(_, b Bounds) (lo, hi float64) { return min(b[0]+1, 0), max(b[1]-1, 0) }
-
-func andExtent(a, b Bounds) (lo, hi float64) {
-	if a[0] >= 0 || b[0] >= 0 {
-		return 0, max(a[1], b[1], 0)
-	}
-	return all64[0], all64[1]
-}
-
-// orExtent is also that of an exclusive or.
-func orExtent(a, b Bounds) (lo, hi float64) {
-	most := max(a[1], b[1])
-	switch {
-	case a[0] < 0 || b[0] < 0:
-		return all64[0], all64[1]
-	case most < 1<<62:
-		return 0, float64(uint64(1)<<bits.Len64(uint64(most)) - 1)
-	}
-	return 0, all64[1]
-}
-
-func shiftRightExtent(a, _ Bounds) (lo, hi float64) { return min(a[0], 0), max(a[1], 0) }
-
-// positiveExtent is that of what is not negative where its first argument is not.
-func positiveExtent(a, _ Bounds) (lo, hi float64) {
-	if a[0] >= 0 {
-		return 0, all64[1]
-	}
-	return all64[0], all64[1]
-}
 
 // BoundsOf are bounds that hold for certain: of integers that may have wrapped around, and of
 // what is no number, those of everything.
@@ -130,7 +30,7 @@ func BoundsOf(k Kind, lo, hi float64) Bounds {
 // Bounds are the bounds of an operation by those of its arguments: every value that it can
 // have lies within.
 func (o *Operation) Bounds(args []Bounds) Bounds {
-	lo, hi := o.Extent(args)
+	lo, hi := o.extent(args)
 	return BoundsOf(o.Kind, lo, hi)
 }
 
@@ -147,8 +47,8 @@ func (o *Operation) Fails(args []Bounds) bool {
 	return false
 }
 
-// Extent is [Operation.Bounds] of integers and floats that have no end.
-func (o *Operation) Extent(args []Bounds) (lo, hi float64) {
+// extent is [Operation.Bounds] of integers and floats that have no end.
+func (o *Operation) extent(args []Bounds) (lo, hi float64) {
 	extent := operators[o.Code].extent
 	switch len(args) {
 	case 2:

@@ -12,13 +12,13 @@ import (
 func lower(n ast.Node, names Scope) *Node {
 	switch n := n.(type) {
 	case *ast.IntegerNode:
-		return Const(n.Value)
+		return newConstant(n.Value)
 	case *ast.FloatNode:
-		return Const(n.Value)
+		return newConstant(n.Value)
 	case *ast.BoolNode:
-		return Const(n.Value)
+		return newConstant(n.Value)
 	case *ast.StringNode:
-		return Const(n.Value)
+		return newConstant(n.Value)
 	case *ast.IdentifierNode:
 		return named(n.Value, "", names[n.Value])
 	case *ast.MemberNode:
@@ -27,16 +27,16 @@ func lower(n ast.Node, names Scope) *Node {
 		a := lower(n.Node, names)
 		switch n.Operator {
 		case "-":
-			return Apply(Negate, a)
+			return apply(Negate, a)
 		case "+":
 			return a
 		}
-		return Apply(Not, a)
+		return apply(Not, a)
 	case *ast.BinaryNode:
 		return lowerBinary(n, names)
 	case *ast.ConditionalNode:
 		parts := lowerAll([]ast.Node{n.Cond, n.Exp1, n.Exp2}, names)
-		return Apply(If, parts...)
+		return apply(If, parts...)
 	case *ast.BuiltinNode:
 		return lowerCall(n.Name, n.Arguments, names)
 	case *ast.CallNode:
@@ -60,9 +60,7 @@ func named(name, field string, example any) *Node {
 	if !ok {
 		return nil
 	}
-	n := NewName(name, Domain{Kind: k, Bounds: all64})
-	n.Field = field
-	return n
+	return &Node{Operation: Operation{Code: Name, Kind: k}, Name: name, Field: field}
 }
 
 // lowerMember is a field of a record, such as device.local_memory.
@@ -90,13 +88,13 @@ func lowerBinary(n *ast.BinaryNode, names Scope) *Node {
 	b := lower(n.Right, names)
 	switch n.Operator {
 	case "==", "!=", "<", "<=", ">", ">=":
-		return Compare(n.Operator, a, b)
+		return compared(n.Operator, a, b)
 	}
 	code, ok := codeOf(cmp.Or(synonyms[n.Operator], n.Operator), false)
 	if !ok {
 		return nil
 	}
-	return Apply(code, a, b)
+	return apply(code, a, b)
 }
 
 // lowerIn is «x in [1, 2, 3]» and «x in 1..3», of whole numbers and of texts.
@@ -105,13 +103,13 @@ func lowerIn(a *Node, in ast.Node, names Scope) *Node {
 	case *ast.ArrayNode:
 		items := lowerAll(in.Nodes, names)
 		if !slices.ContainsFunc(items, func(i *Node) bool { return i == nil || i.Code != Constant }) {
-			return Apply(In, append([]*Node{a}, items...)...)
+			return apply(In, append([]*Node{a}, items...)...)
 		}
 		return lowerAmong(a, items)
 	case *ast.BinaryNode:
 		first, last := lower(in.Left, names), lower(in.Right, names)
 		if in.Operator == ".." && a != nil && a.Kind == Int && first != nil && first.Kind == Int && last != nil && last.Kind == Int {
-			return Apply(And, Apply(LessEqual, first, a), Apply(LessEqual, a, last))
+			return apply(And, apply(LessEqual, first, a), apply(LessEqual, a, last))
 		}
 	}
 	return nil
@@ -120,12 +118,12 @@ func lowerIn(a *Node, in ast.Node, names Scope) *Node {
 // lowerAmong compares with items one by one. All of them are computed, also those behind an equal
 // one: nil where that can fail.
 func lowerAmong(a *Node, items []*Node) *Node {
-	result := Const(false)
+	result := newConstant(false)
 	for _, i := range items {
 		if a == nil || i == nil || a.Kind != i.Kind || a.Kind != Int && a.Kind != String || i.fails() {
 			return nil
 		}
-		result = Apply(Or, result, Apply(Equal, a, i))
+		result = apply(Or, result, apply(Equal, a, i))
 	}
 	return result
 }
@@ -134,20 +132,20 @@ func lowerAmong(a *Node, items []*Node) *Node {
 func lowerCall(name string, arguments []ast.Node, names Scope) *Node {
 	args := lowerAll(arguments, names)
 	if IsFunction(name) {
-		return CallOf(name, args...)
+		return callOf(name, args...)
 	}
 	code, ok := codeOf(name, true)
 	switch {
 	case !ok || len(args) == 0:
 		return nil
 	case code != Minimum && code != Maximum:
-		return Apply(code, args...)
+		return apply(code, args...)
 	case len(args) == 1:
 		return nil // of a list
 	}
 	a := args[0]
 	for _, b := range args[1:] {
-		a = Apply(code, a, b)
+		a = apply(code, a, b)
 	}
 	return a
 }

@@ -92,27 +92,6 @@ func (n *Node) layout(text func(string), part func(n *Node, at level)) level {
 	return l
 }
 
-// Size is the number of bytes of the printed node, as far as it is below 2³¹.
-func (n *Node) Size() int {
-	known := map[*Node]int{} // nodes share parts, so that the text can be much longer than the computation
-	var size func(n *Node) int
-	size = func(n *Node) int {
-		total, ok := known[n]
-		if ok {
-			return total
-		}
-		n.layout(func(s string) { total += len(s) }, func(a *Node, at level) {
-			total = min(total+size(a), math.MaxInt32)
-			if a.holds() < at {
-				total += len("()")
-			}
-		})
-		known[n] = total
-		return total
-	}
-	return size(n)
-}
-
 // holds is the level of the node.
 func (n *Node) holds() level {
 	return n.layout(func(string) {}, func(*Node, level) {})
