@@ -16,10 +16,14 @@ import (
 	"github.com/ndtune/ndtune/tune/task"
 )
 
-// The final measurement takes about finalBudget milliseconds of kernel time, in minFinalRounds to
-// maxFinalRounds rounds.
+// The final measurement takes finalShare of the time that the results have cost, but at least minFinalBudget milliseconds of kernel
+// time, and as many rounds as [Finalists] needs to tell a difference. It takes at most maxFinalBudget milliseconds and maxFinalRounds
+// rounds, and at least minFinalRounds. The number of rounds is chosen before the first one: if differences that appear ended the
+// measurement, chance would cause more of them than the significance says.
 const (
-	finalBudget    = 2000
+	finalShare     = 0.1
+	minFinalBudget = 200
+	maxFinalBudget = 2000
 	minFinalRounds = 3
 	maxFinalRounds = 51
 	// settleBudget is the time in milliseconds in which the device may follow changes of its settings.
@@ -54,7 +58,9 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	if len(places) < 2 || allFinal {
 		return nil // nothing is measured twice: the log may hold the final times of all
 	}
-	configurations, rounds := r.rounds(places, finalBudget)
+	configurations, rounds := r.rounds(places, maxFinalBudget)
+	_, worthwhile := r.rounds(places, r.finalBudget())
+	rounds = min(rounds, max(worthwhile, leastRounds(len(places))))
 	var times [][]float64
 	var card string
 	var err error
@@ -105,6 +111,15 @@ func (r *run) withBaseline(places []int) []int {
 		}
 	}
 	return places
+}
+
+// finalBudget returns the time of the final measurement in milliseconds of kernel time. The results of the log have cost time, too.
+func (r *run) finalBudget() float64 {
+	cost := time.Duration(0)
+	for i := range r.outcome.Results {
+		cost += r.outcome.Results[i].Durations.Total()
+	}
+	return max(minFinalBudget, finalShare*float64(cost)/float64(time.Millisecond))
 }
 
 // rounds returns the configurations at some places, and the number of rounds that take about a budget of
@@ -240,6 +255,13 @@ func scatter(times []float64) float64 {
 	return judge.StatsOf(deviations).Median / median
 }
 
+func pairs(finalists int) int { return finalists * (finalists - 1) / 2 }
+
+// leastRounds returns the number of rounds that prove a difference between some finalists if all rounds agree.
+func leastRounds(finalists int) int {
+	return int(math.Ceil(math.Log2(2 * float64(pairs(finalists)) / significance)))
+}
+
 // standing compares the times of a finalist with those of the winner, round by round, by the two-sided
 // sign test (Dixon and Mood, The statistical sign test, JASA 41, 1946). Each round launches both, so that
 // drifts of the device's speed cancel out, and the test assumes nothing of the distribution of the times.
@@ -251,10 +273,10 @@ func standing(times, winner []float64, finalists int) Standing {
 	if len(times) != len(winner) {
 		return ""
 	}
-	bound := significance / float64(finalists*(finalists-1)/2)
-	if math.Ldexp(2, -len(times)) > bound { // all rounds agree
+	if len(times) < leastRounds(finalists) {
 		return TooFewRounds
 	}
+	bound := significance / float64(pairs(finalists))
 	faster, slower := 0, 0
 	for i, t := range times {
 		switch {

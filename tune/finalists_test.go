@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
@@ -105,15 +106,23 @@ func TestTheFinalIsWonByTheObjective(t *testing.T) {
 	}
 }
 
+// TestRoundsFollowTheTimes has two finalists, which need 6 rounds to differ, or ten, which need 11.
 func TestRoundsFollowTheTimes(t *testing.T) {
 	for _, c := range []struct {
-		time   float64
-		rounds int
-	}{{1e-300, 51}, {1, 51}, {50, 20}, {1000, 3}, {1e300, 3}} {
-		e := &remeasuring{fake: fake{answer: func(space.Configuration) Result { return Result{Status: Correct, Times: []float64{c.time}} }}, again: reversed}
-		mustRun(t, line(t, 2), e, Options{})
+		finalists  int
+		time, cost float64 // of a launch and of a result, in milliseconds
+		rounds     int
+	}{
+		{2, 1e-300, 0, 51}, {2, 1, 0, 51}, {2, 5, 0, 20}, {2, 50, 0, 6}, {2, 500, 0, 3}, {2, 1e300, 0, 3},
+		{2, 5, 1000, 20}, {2, 5, 1500, 30}, {2, 5, 1e6, 51}, {2, 50, 2000, 6}, {2, 50, 8000, 16}, {2, 50, 1e6, 20},
+		{10, 1, 0, 20}, {10, 5, 0, 11}, {10, 5, 2000, 40}, {10, 50, 0, 4}, {10, 50, 1e6, 4},
+	} {
+		e := &remeasuring{again: reversed, fake: fake{answer: func(space.Configuration) Result {
+			return Result{Status: Correct, Times: []float64{c.time}, Durations: Durations{Build: time.Duration(c.cost * float64(time.Millisecond))}}
+		}}}
+		mustRun(t, line(t, c.finalists), e, Options{})
 		if e.rounds != c.rounds {
-			t.Errorf("%v ms: %d rounds, want %d", c.time, e.rounds, c.rounds)
+			t.Errorf("%d finalists of %v ms that cost %v ms each: %d rounds, want %d", c.finalists, c.time, c.cost, e.rounds, c.rounds)
 		}
 	}
 }
