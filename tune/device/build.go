@@ -76,13 +76,12 @@ func (s *session) build(ctx context.Context, v *launch.Variant, binary []byte) (
 
 // compile compiles a variant that has its source, and makes its kernels.
 func (s *session) compile(v *launch.Variant) (*Built, error) {
-	var program *cl.Program
+	program := s.takeKept(v)
 	var err error
 	switch {
+	case program != nil:
 	case v.SPIRV():
 		program, err = s.buildSPIRV(v)
-	case s.kept != nil && s.keptAs == s.keyOf(v):
-		program, s.kept = s.kept, nil
 	default:
 		program, err = s.buildTarget(v.Source, s.options(v), v.Target)
 	}
@@ -92,13 +91,38 @@ func (s *session) compile(v *launch.Variant) (*Built, error) {
 	return s.link(program, v)
 }
 
-// keep has the launcher keep the program of a variant that was launched, instead of its release: a program that is asked for single
-// launches builds the same kernel again and again, which takes PoCL 24 ms even if its cache has it.
-func (s *session) keep(b *Built) {
-	if b != nil {
-		s.kept.Release()
-		s.kept, s.keptAs, b.program = b.program, s.keyOf(b.Variant), nil
+// mostKept is how many programs a launcher keeps: those of the finalists.
+const mostKept = 10
+
+// A kept is a program that may be asked for again: for the final measurement, or for one single launch after the other. PoCL takes 24 ms
+// to find a program in its cache.
+type kept struct {
+	*cl.Program
+	key  string  // see session.keyOf
+	time float64 // of a launch, in milliseconds; 0: it was not timed
+}
+
+// keep has the launcher keep the program of a variant, instead of its release, if it is one of the fastest.
+func (s *session) keep(b *Built, time float64) {
+	k := kept{b.program, s.keyOf(b.Variant), time}
+	i, _ := slices.BinarySearchFunc(s.kept, k, func(a, b kept) int { return cmp.Compare(a.time, b.time) })
+	s.kept, b.program = slices.Insert(s.kept, i, k), nil
+	if len(s.kept) > mostKept {
+		s.kept[mostKept].Release()
+		s.kept = s.kept[:mostKept]
 	}
+}
+
+// takeKept returns a program that was kept, which the caller owns then, or nil.
+func (s *session) takeKept(v *launch.Variant) *cl.Program {
+	key := s.keyOf(v)
+	i := slices.IndexFunc(s.kept, func(k kept) bool { return k.key == key })
+	if i < 0 {
+		return nil
+	}
+	program := s.kept[i].Program
+	s.kept = slices.Delete(s.kept, i, i+1)
+	return program
 }
 
 // keyOf returns a text of everything on which the program of a variant depends.

@@ -24,8 +24,7 @@ type Launcher struct {
 
 	programs map[string]*cl.Program // of the kernels, by options and source
 	kernels  map[string]*cl.Kernel  // made by Kernel, by options, source and name
-	kept     *cl.Program            // the one that was built last for a single launch; nil: none
-	keptAs   string                 // see session.keyOf
+	kept     []kept                 // programs of configurations, the fastest first
 	targets  map[string]string      // why the driver builds none, by target; "": it does
 }
 
@@ -65,7 +64,9 @@ func (l *Launcher) Release() {
 	for _, p := range l.programs {
 		p.Release()
 	}
-	l.kept.Release()
+	for _, k := range l.kept {
+		k.Release()
+	}
 	l.kernels, l.programs, l.kept = nil, nil, nil
 	l.Queue.Release()
 	l.Context.Release()

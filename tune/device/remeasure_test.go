@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ndtune/ndtune/internal/standin"
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -80,5 +82,36 @@ func TestTheFinalMeasurementSurvivesALostSession(t *testing.T) {
 	times, err := e.Remeasure(context.Background(), all, 3)
 	if err != nil || len(times[0]) != 3 || len(times[1]) != 0 || len(times[2]) != 3 {
 		t.Errorf("%v, %v", times, err)
+	}
+}
+
+// TestTheFinalMeasurementBuildsNothingAgain has a compiler that fails after eleven builds.
+func TestTheFinalMeasurementBuildsNothingAgain(t *testing.T) {
+	if standin.OnSystem() {
+		t.Skip("the compiler of a real driver does not fail on request")
+	}
+	var times []space.Value
+	for i := range mostKept + 1 {
+		times = append(times, i+1)
+	}
+	e := open(t, task.Definition{
+		Kernel: task.Kernel{Name: "last", Source: `__kernel void last(__global int *x) {}
+// standin: last is nothing(); last takes 1000 * thousands; build fails "no licence" after 11`},
+		ProblemSize: []task.Expr{"1"},
+		Arguments:   []task.Argument{{Name: "x", Type: "int32", Size: "1"}},
+		Parameters:  []space.Parameter{{Name: "thousands", Values: times}},
+	})
+	var all []space.Configuration
+	for i := range times {
+		all = append(all, configurationOf(t, e.problem, map[string]space.Value{"thousands": mostKept + 1 - i}))
+		if r, err := e.One(t.Context(), all[i], Prebuilt{}); err != nil || r.Status != tune.Correct {
+			t.Fatalf("%v, %+v", err, r)
+		}
+	}
+	measured, err := e.Remeasure(t.Context(), all, 3)
+	for i, times := range measured {
+		if want := 3; err != nil || i > 0 && len(times) != want || i == 0 && len(times) > 0 {
+			t.Errorf("%v, configuration %d: %v", err, i, times)
+		}
 	}
 }

@@ -29,8 +29,12 @@ type trial struct {
 // *Failure is the configuration's own; any other error is not.
 func (t *trial) run(ctx context.Context) error {
 	defer t.release()
-	return t.through(ctx, t.derive, t.build, t.footprint, t.digestUnlessCPU,
+	err := t.through(ctx, t.derive, t.build, t.footprint, t.digestUnlessCPU,
 		t.bind, t.expect, t.launchFirst, t.guard, t.keepOutputs, t.verify, t.measure, t.observe)
+	if err == nil {
+		t.session.keep(t.built, t.result.Time())
+	}
+	return err
 }
 
 // prove is run without the measurement.
@@ -276,12 +280,7 @@ func (t *trial) measure(ctx context.Context) error {
 	return nil
 }
 
-func (t *trial) release() {
-	if t.iterations == Untimed {
-		t.session.keep(t.built)
-	}
-	t.built.Release()
-}
+func (t *trial) release() { t.built.Release() }
 
 // batchable bounds the launches that are enqueued without waiting, in milliseconds:
 // together they keep the device busy, and a run that is cancelled still ends soon.
