@@ -140,6 +140,9 @@ func (s *Session) Run(ctx context.Context, onResult func(r tune.Result, resumed 
 	if s.Log != nil {
 		o.Log = s.Log
 	}
+	if pool, ok := s.Evaluator.(*worker.Pool); ok {
+		pool.Expect(s.Total())
+	}
 	outcome, err := tune.Run(ctx, p.Spec.Problem, s.Evaluator, o)
 	return outcome, errors.Join(err, s.controls.restore())
 }

@@ -115,7 +115,7 @@ func (p *Pool) startFor(builds bool, most int, now time.Time) error {
 	if !builds && p.count(false) == 0 {
 		waiting += len(p.slow)
 	}
-	for n := waiting - coming; n > 0 && p.count(builds) < most && p.mayStart() && (!builds || p.pays(now)); n-- {
+	for n := waiting - coming; n > 0 && p.count(builds) < most && p.mayStart() && (needy > coming || p.pays(builds, now)); n-- {
 		if err := p.start(builds, p.leastUsed(builds), now); err != nil {
 			return err
 		}
@@ -139,13 +139,16 @@ func (p *Pool) buildersMissing() bool {
 // cachedBuild is the longest time of a build that may have come from the driver's cache.
 const cachedBuild = 20 * time.Millisecond
 
-// pays reports whether one more builder is worth its start: the builds that wait, shared with those that there are, take
+// pays reports whether one more worker of a kind is worth its start: the builds that wait, shared with the workers that there are, take
 // longer than that. Builds that come from the driver's cache are none: a builder would not make them faster.
-func (p *Pool) pays(now time.Time) bool {
-	if p.unsafe {
+func (p *Pool) pays(builds bool, now time.Time) bool {
+	if p.unsafe || !builds && (!p.noBuilders || p.expected == 0 || p.count(false) == 0) {
 		return true
 	}
 	build := p.building
+	if p.noBuilders {
+		build = p.evaluating
+	}
 	for _, m := range p.members {
 		if m.buildsOwn() {
 			build = max(build, average(now.Sub(m.stageFrom)))
@@ -154,14 +157,19 @@ func (p *Pool) pays(now time.Time) bool {
 	return time.Duration(build) >= p.payingBuild()
 }
 
-// payingBuild returns the least time of a build for which one more builder is worth its start.
+// payingBuild returns the least time of a build for which one more worker is worth its start. Where every worker evaluates, a build is all
+// that a configuration takes but its timed launches, which run alone, and a start ends when the buffers are made.
 func (p *Pool) payingBuild() time.Duration {
+	if p.noBuilders {
+		waiting := p.expected - p.Evaluated() - p.count(false, working, asking, timing, needing)
+		return (p.starting + p.filling) * time.Duration(p.count(false)+1) / time.Duration(max(1, waiting))
+	}
 	return max(cachedBuild, p.starting*time.Duration(p.count(true)+1)/time.Duration(max(1, len(p.toBuild))))
 }
 
-// payTime returns the time at which to start another builder if the awaited builds are still running; zero: never.
+// payTime returns the time at which to start another worker if the awaited builds are still running; zero: never.
 func (p *Pool) payTime(now time.Time) (first time.Time) {
-	if len(p.toBuild) == 0 || p.count(true) >= p.most || !p.mayStart() {
+	if builds := !p.noBuilders; len(*p.queue(builds)) == 0 || p.count(builds) >= p.most || !p.mayStart() {
 		return first
 	}
 	for _, m := range p.members {

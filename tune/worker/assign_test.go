@@ -62,14 +62,59 @@ func TestBuildersThatPay(t *testing.T) {
 		for range c.builders {
 			p.members = append(p.members, &member{spent: &Spent{}, builds: true, state: idle})
 		}
-		if got := p.pays(now); got != c.want {
+		if got := p.pays(true, now); got != c.want {
 			t.Errorf("%s: %v", c.what, got)
 		}
 		if at := p.payTime(now); at.IsZero() != (c.now == 0 || c.want) {
 			t.Errorf("%s: the pool looks again at %v", c.what, at)
-		} else if !at.IsZero() && (!p.pays(at) || p.pays(at.Add(-ms))) {
+		} else if !at.IsZero() && (!p.pays(true, at) || p.pays(true, at.Add(-ms))) {
 			t.Errorf("%s: the pool looks again %s later, which is not when a builder pays", c.what, at.Sub(now))
 		}
+	}
+}
+
+// TestEvaluatorsThatPay has workers of a CPU, one of which builds or has built some configurations.
+func TestEvaluatorsThatPay(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		what                              string
+		start, fill, evaluation, now      time.Duration // now: of the present build, 0: there is none
+		expected, evaluated, others, dead int
+		want                              bool
+	}{
+		{"how many come is unknown", 500 * ms, 0, 0, 0, 0, 0, 0, 0, true},
+		{"nothing is known of a configuration", 500 * ms, 0, 0, 0, 100, 0, 0, 0, false},
+		{"few", 300 * ms, 200 * ms, 200 * ms, 0, 5, 1, 0, 0, false},
+		{"more", 300 * ms, 200 * ms, 200 * ms, 0, 15, 1, 0, 0, true},
+		{"more, at the end", 300 * ms, 200 * ms, 200 * ms, 0, 15, 11, 0, 0, false},
+		{"more, for a third worker", 300 * ms, 200 * ms, 200 * ms, 0, 15, 8, 1, 0, false},
+		{"much to fill", 300 * ms, 5 * time.Second, 200 * ms, 0, 15, 1, 0, 0, false},
+		{"a first build that lasts", 300 * ms, 0, 0, 44 * ms, 15, 0, 0, 0, true},
+		{"a first build that began", 300 * ms, 0, 0, 40 * ms, 15, 0, 0, 0, false},
+		{"few, after a worker has died in a build", 300 * ms, 0, 200 * ms, 0, 5, 1, 0, 1, true},
+	} {
+		now := time.Now()
+		p := &Pool{noBuilders: true, most: 4, starting: c.start, filling: c.fill, evaluating: average(c.evaluation), unsafe: c.dead > 0, toEvaluate: make(queue, 3)}
+		p.evaluated.Store(int64(c.evaluated))
+		p.expected = c.expected
+		m := &member{spent: &Spent{}, state: idle}
+		if p.members = append(p.members, m); c.now > 0 {
+			m.state, m.stage, m.task, m.stageFrom = working, device.StageBuild, &assignment{}, now.Add(-c.now)
+		}
+		for range c.others {
+			p.members = append(p.members, &member{spent: &Spent{}, state: idle})
+		}
+		if got := p.pays(false, now); got != c.want {
+			t.Errorf("%s: %v", c.what, got)
+		}
+		if at := p.payTime(now); at.IsZero() != (c.now == 0 || c.want) {
+			t.Errorf("%s: the pool looks again at %v", c.what, at)
+		}
+	}
+	p := &Pool{}
+	p.evaluated.Store(7)
+	if p.Expect(3); p.expected != 10 {
+		t.Errorf("%d of 10 are expected", p.expected)
 	}
 }
 
@@ -88,8 +133,8 @@ func TestABuildThatHangs(t *testing.T) {
 	if err := p.expire(now); err != nil || len(p.results) != 1 || p.results[0].Status != tune.Timeout {
 		t.Fatalf("%v, %+v", err, p.results)
 	}
-	if p.buildersMissing() || !p.pays(now) {
-		t.Errorf("builders are missing: %v, pay: %v", p.buildersMissing(), p.pays(now))
+	if p.buildersMissing() || !p.pays(true, now) {
+		t.Errorf("builders are missing: %v, pay: %v", p.buildersMissing(), p.pays(true, now))
 	}
 }
 

@@ -102,8 +102,12 @@ func (p *Pool) finished(m *member, r *result, now time.Time) {
 	t := m.task
 	m.done++
 	m.doubtful = m.doubtful || r.Status == tune.Runtime || r.Status == tune.Correctness
-	if !p.noBuilders {
-		total := r.Durations.Total()
+	if total := r.Durations.Total(); p.noBuilders {
+		if m.done == 1 && p.filling == 0 { // later results need no new buffers
+			p.filling = r.Durations.Framework
+		}
+		p.evaluating.add(total - r.Durations.Framework - r.Durations.Measure)
+	} else {
 		if t.build == 0 { // it was no load
 			total -= r.Durations.Build
 		}

@@ -50,7 +50,10 @@ type Pool struct {
 	makerDeaths int           // in a row, of members that made a reference
 	measuring   average       // the time to measure a configuration
 	building    average       // the time of a build in a worker that evaluates, from the driver's cache or not
+	evaluating  average       // the time of a configuration but for its timed launches, in a pool without builders
 	starting    time.Duration // the least time until a worker was ready; the first may wait for the disk
+	filling     time.Duration // the time for the buffers of a worker
+	expected    int           // configurations that the pool gets at most; 0: unknown
 	unsafe      bool          // a worker has died or was killed in a build
 	carry       carry
 	best        atomic.Pointer[tune.Result] // so far, as the run observes it; nil: unknown
@@ -207,6 +210,10 @@ func (p *Pool) Evaluated() int { return int(p.evaluated.Load()) }
 
 // Observe implements tune.Observer.
 func (p *Pool) Observe(r tune.Result) { p.best.Store(&r) }
+
+// Expect says that the pool evaluates at most n more configurations. Without it, a pool on a CPU starts all its workers at once; with it,
+// as many as are worth their start. It must not be called while the pool evaluates.
+func (p *Pool) Expect(n int) { p.expected = p.Evaluated() + n }
 
 // Started is how many processes the pool has started so far. It must not be called while the
 // pool evaluates.
