@@ -1,7 +1,17 @@
 """Tunes OpenCL kernels: the interface of Kernel Tuner, with ndtune's searches."""
 
 from ndtune._binary import NdtuneError
+from ndtune.integration import create_device_targets, store_results
 from ndtune.interface import Interrupted, run_kernel, tune_cache, tune_kernel
 from ndtune.t1 import from_t1
 
-__all__ = ["Interrupted", "NdtuneError", "from_t1", "run_kernel", "tune_cache", "tune_kernel"]
+__all__ = [
+    "Interrupted",
+    "NdtuneError",
+    "create_device_targets",
+    "from_t1",
+    "run_kernel",
+    "store_results",
+    "tune_cache",
+    "tune_kernel",
+]

@@ -1,0 +1,101 @@
+"""Arguments that depend on a parameter, such as their precision, and the error of the output."""
+
+from __future__ import annotations
+
+import re
+from collections import UserDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ndtune.observers.observer import OutputObserver
+
+
+class Tunable(UserDict):
+    """An argument that is one of several arrays: the one under the value of param_key, for each configuration.
+
+    param_key is a parameter, a Python expression of parameters, or a function of the configuration.
+    """
+
+    def __init__(self, param_key: str | Callable[[Any], Any], arrays: Mapping[Any, Any] | Sequence[Any]) -> None:
+        super().__init__(arrays if isinstance(arrays, Mapping) else enumerate(arrays))
+        self.param_key = param_key
+
+    def __call__(self, params: Mapping[str, Any]) -> Any:
+        """The array for a configuration; KeyError if there is none under this value."""
+        key = self.param_key
+        option = key(params) if callable(key) else params[key] if key in params else eval(key, {}, dict(params))
+        if option not in self.data:
+            raise KeyError(f"'{option}' is not a valid parameter value, should be one of: {list(self.data)}")
+        return self.data[option]
+
+    select_for_configuration = __call__
+
+
+class TunablePrecision(Tunable):
+    """An argument in several precisions: dtypes has a type for each value of the parameter, or names of types."""
+
+    def __init__(self, param_key: Any, array: Any, dtypes: Any = None) -> None:
+        dtypes = dtypes or {"half": np.half, "float": np.single, "double": np.double}
+        if not isinstance(dtypes, Mapping):
+            names = {"half": "float16", "f16": "float16", "float": "float32", "f32": "float32", "f64": "float64"}
+            dtypes = {name: np.dtype(names.get(name, name)) for name in dtypes}
+        array = array if isinstance(array, np.generic) else np.asarray(array)
+        super().__init__(param_key, {name: array.astype(dtype) for name, dtype in dtypes.items()})
+
+
+def _relative(a: Any, b: Any, least: float) -> Any:
+    return (a - b) / np.maximum(np.abs(a), least)
+
+
+def _logarithmic(a: Any, b: Any, least: float) -> Any:
+    return np.log10(a + least) - np.log10(b + least)
+
+
+_METRICS: dict[str, Callable[[Any, Any, float], Any]] = {
+    "mse": lambda a, b, least: np.mean((a - b) ** 2),
+    "rmse": lambda a, b, least: np.sqrt(np.mean((a - b) ** 2)),
+    "nrmse": lambda a, b, least: np.sqrt(np.mean((a - b) ** 2) / np.mean(a**2)),
+    "mae": lambda a, b, least: np.mean(np.abs(a - b)),
+    "mre": lambda a, b, least: np.mean(np.abs(_relative(a, b, least))),
+    "rmsre": lambda a, b, least: np.sqrt(np.mean(((a - b) / np.maximum(a, least)) ** 2)),
+    "male": lambda a, b, least: np.mean(np.abs(_logarithmic(a, b, least))),
+    "rmsle": lambda a, b, least: np.sqrt(np.mean(_logarithmic(a, b, least) ** 2)),
+    "max": lambda a, b, least: np.max(np.abs(a - b)),
+    "max rel": lambda a, b, least: np.max(np.abs(_relative(a, b, least))),
+}
+_SHORT = {"average": "mean", "avg": "mean", "squared": "square", "sq": "square", "maximum": "max"}
+_SHORT |= {"relative": "rel", "absolute": "abs", "logarithmic": "log", "normalized": "norm", "error": ""}
+_NAMES = {"mean square": "mse", "root mean square": "rmse", "norm root mean square": "nrmse", "mean abs": "mae"}
+_NAMES |= {"abs": "mae", "mean rel": "mre", "rel": "mre", "root mean square rel": "rmsre", "mean abs log": "male"}
+_NAMES |= {"root mean square log": "rmsle", "max abs": "max"}
+
+
+def error_metric_from_name(user_key: str, EPS: float = 1e-8) -> Callable[[Any, Any], Any]:
+    """A function of expected and computed arrays, by its name or abbreviation such as "mean relative error" or "mre".
+
+    EPS is the least divisor of relative errors, and what is added before a logarithm.
+    """
+    words = [_SHORT.get(word, word) for word in re.split(r"[\s_-]+", user_key.lower().strip())]
+    key = " ".join(word for word in words if word)
+    metric = _METRICS.get(_NAMES.get(key, key))
+    if metric is None:
+        raise ValueError(f"invalid error metric provided: {user_key}")
+    return lambda a, b: metric(a.astype(np.float64), b.astype(np.float64), EPS)
+
+
+class AccuracyObserver(OutputObserver):
+    """Adds the largest error of the outputs to each result, under key. metric is a name or a function of two arrays."""
+
+    def __init__(self, metric: Any = None, key: str = "error", *, atol: float = 1e-8) -> None:
+        self.metric = metric if callable(metric) else error_metric_from_name(metric or "rmse", atol)
+        self.key, self.result = key, 0.0
+
+    def process_output(self, answer: Any, output: Any) -> None:
+        """Compute the error."""
+        self.result = max(self.metric(a, o) for a, o in zip(answer, output, strict=True) if a is not None)
+
+    def get_results(self) -> dict[str, Any]:
+        """Return the error."""
+        return {self.key: self.result}

@@ -1,0 +1,65 @@
+"""A tuned kernel as a Python function."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ndtune import _binary
+from ndtune.integration import TuneResults
+from ndtune.interface import run_kernel
+
+
+class PythonKernel:
+    """A kernel with fixed parameters: a call launches it once, and returns the content of its arrays after that.
+
+    The parameters are params, with those that results_file, written by store_results, has for the device and the size.
+    inputs and outputs tell for each argument whether a call passes it on, else it keeps its value of arguments, and
+    whether a call returns it; without them all.
+    """
+
+    def __init__(
+        self,
+        kernel_name: str,
+        kernel_string: Any,
+        problem_size: Any,
+        arguments: Sequence[Any],
+        params: Mapping[str, Any] | None = None,
+        inputs: Sequence[bool] | None = None,
+        outputs: Sequence[bool] | None = None,
+        device: int = 0,
+        platform: int = 0,
+        block_size_names: Any = None,
+        grid_div_x: Any = None,
+        grid_div_y: Any = None,
+        grid_div_z: Any = None,
+        verbose: bool = True,
+        lang: str | None = None,
+        results_file: str | None = None,
+    ) -> None:
+        self.params = dict(params or {})
+        if results_file:
+            listing = subprocess.run([_binary.find(), "devices", "--json"], capture_output=True, check=True)
+            names = {d["selector"]: d["name"] for d in json.loads(listing.stdout)}
+            self.params |= TuneResults(results_file).get_best_config(names[f"{platform}:{device}"], problem_size)
+        self.inputs = inputs or [True] * len(arguments)
+        self.outputs = outputs or [True] * len(arguments)
+        self._arguments = list(arguments)
+        self._kernel = (kernel_name, kernel_string, problem_size)
+        self._options: dict[str, Any] = {"device": device, "platform": platform, "lang": lang, "quiet": True}
+        self._options |= {"grid_div_x": grid_div_x, "grid_div_y": grid_div_y, "grid_div_z": grid_div_z}
+        self._options["block_size_names"] = block_size_names
+
+    def __call__(self, *args: Any) -> list[np.ndarray]:
+        """Launch the kernel with these arguments."""
+        return self.run_kernel(args)
+
+    def run_kernel(self, args: Sequence[Any]) -> list[np.ndarray]:
+        """Launch the kernel with a list of arguments."""
+        given = zip(self.inputs, args, self._arguments, strict=True)
+        results = run_kernel(*self._kernel, [a if new else old for new, a, old in given], self.params, **self._options)
+        return [r for r, wanted in zip(results, self.outputs, strict=True) if wanted and isinstance(r, np.ndarray)]
