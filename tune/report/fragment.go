@@ -29,19 +29,11 @@ var fragment = template.Must(template.New("fragment.html").Funcs(template.FuncMa
 // outside it, and it is light or dark as the reader's system is, or the notebook around it.
 func (r *Report) WriteFragment(w io.Writer) error { return fragment.Execute(w, r) }
 
-// The size of a curve, and the number of its points.
-const (
-	curveWidth  = 600.0
-	curveHeight = 150.0
-	curvePoints = 500
-)
-
-// A curve is the course of a search as paths of SVG, in a box of curveWidth × curveHeight.
+// A curve is the course of a search as paths of SVG, in a box of 600 × 150: some 500 of the objectives, and the best so far. Low, High and
+// Axis are the ends of the vertical axis and its name.
 type curve struct {
-	Dots, Best string // the objectives, at most curvePoints of them, and the best so far
-	Low, High  string // the ends of the vertical axis
-	Axis       string // its name
-	Count      int    // evaluations
+	Dots, Best, Low, High, Axis string
+	Count                       int // evaluations
 }
 
 // curve returns the course of the search; nil if there are fewer than two objectives. The vertical axis is logarithmic if the values
@@ -51,34 +43,27 @@ func (run *Run) curve() *curve {
 	if len(values) < 2 {
 		return nil
 	}
-	scale, low, high := func(v float64) float64 { return v }, slices.Min(values), slices.Max(values)
-	m, best, step := run.Measures[0], math.NaN(), (len(values)+curvePoints-1)/curvePoints
-	c := &curve{Low: formatMeasure(m, low), High: formatMeasure(m, high), Axis: axisName(m), Count: len(run.results)}
-	if low > 0 && high > 5*low {
-		scale = math.Log
+	low, high, scale := slices.Min(values), slices.Max(values), math.Log
+	if low <= 0 || high <= 5*low {
+		scale = func(v float64) float64 { return v }
 	}
 	span := max(scale(high)-scale(low), math.SmallestNonzeroFloat64)
 	var dots, line strings.Builder
-	seen := 0
+	best, step, seen := math.NaN(), "M%.1f %.1f", 0
 	for i := range run.results {
 		r := &run.results[i]
 		if !r.Rankable() {
 			continue
 		}
-		x, y := curveWidth*float64(i+1)/float64(c.Count), curveHeight*(scale(high)-scale(r.Objective))/span
-		if seen++; seen%step == 0 {
+		x, y := 600*float64(i+1)/float64(len(run.results)), 150*(scale(high)-scale(r.Objective))/span
+		if seen++; seen%(len(values)/500+1) == 0 {
 			fmt.Fprintf(&dots, "M%.1f %.1fh0", x, y)
 		}
-		switch {
-		case math.IsNaN(best):
-			fmt.Fprintf(&line, "M%.1f %.1f", x, y)
-		case run.objective.Better(r.Objective, best):
-			fmt.Fprintf(&line, "H%.1fV%.1f", x, y)
-		default:
-			continue
+		if run.objective.Better(r.Objective, best) {
+			fmt.Fprintf(&line, step, x, y)
+			best, step = r.Objective, "H%.1fV%.1f"
 		}
-		best = r.Objective
 	}
-	c.Dots, c.Best = dots.String(), fmt.Sprintf("%sH%.0f", &line, curveWidth)
-	return c
+	m := run.Measures[0]
+	return &curve{dots.String(), line.String() + "H600", formatMeasure(m, low), formatMeasure(m, high), axisName(m), len(run.results)}
 }

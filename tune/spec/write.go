@@ -15,13 +15,12 @@ import (
 
 	disk "github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
 
-// A Draft is a specification to be written: a definition without functions and data, the files that it names, and
-// remarks for its reader.
+// A Draft is a specification to be written: the kernel, the constants, sizes, arguments and parameters of a definition, the configuration
+// that verifies it, the files that it names, and remarks for its reader. Other parts of the definition are not written.
 type Draft struct {
 	Definition task.Definition
 	Files      []string            // of the source, as the specification names them
@@ -66,7 +65,7 @@ func Relative(out, source string, options []string) (string, []string) {
 	return relative(source), options
 }
 
-// YAML returns the text of the specification, one line for each argument, parameter and restriction. [Load] makes the
+// YAML returns the text of the specification, one line for each argument and parameter. [Load] makes the
 // same definition of it.
 func (d *Draft) YAML() []byte {
 	x := &d.Definition
@@ -77,21 +76,12 @@ func (d *Draft) YAML() []byte {
 		{"constants", d.block("constants", each(x.Constants, constantPart))},
 		{"problem_size", listNode(x.ProblemSize, expressionNode)},
 		{"block_size", dimensionsNode(x.BlockSize, expressionNode)},
-		{"grid_div", dimensionsNode(x.GridDiv, divisorsNode)},
+		{"grid_div", dimensionsNode(x.GridDiv, func(d []task.Expr) *yaml.Node { return listNode(d, expressionNode) })},
 		{"types", d.block("types", each(x.Types, typePart))},
 		{"arguments", cmp.Or(d.lines("arguments", each(x.Arguments, argumentNode)), sequence(nil))},
 		{"parameters", cmp.Or(d.block("parameters", each(x.Parameters, parameterPart)), &yaml.Node{Kind: yaml.MappingNode})},
-		{"restrictions", d.lines("restrictions", each(x.Restrictions, restrictionNode))},
-		{"build_restrictions", d.lines("build_restrictions", each(x.BuildRestrictions, expressionNode))},
 		{"verify", d.verificationNode()},
-		{"roofline", rooflineNode(x.Roofline)},
-		{"metrics", d.block("metrics", each(x.Metrics, metricPart))},
-		{"objective", objectiveNode(x.Objective)},
-		{"choose", expressionNode(x.Objective.Choose)},
-		{"baseline", sortedNode(x.Baseline, scalarNode)},
-		{"max_evals", given(x.MaxEvaluations)},
-		{"measure", measureNode(x.Measure)},
-		{"seed", given(x.Seed)},
+		{"measure", nil}, // only a remark
 	} {
 		remarks = append(remarks, d.Remarks[p.key]...)
 		if p.value == nil {
@@ -109,7 +99,7 @@ func (d *Draft) YAML() []byte {
 	if err := encoder.Encode(root); err != nil {
 		panic(err) // the nodes are well formed, and a buffer takes everything
 	}
-	text.WriteString(comment(append(remarks, d.Remarks[""]...)))
+	text.WriteString(comment(remarks))
 	return text.Bytes()
 }
 
@@ -239,54 +229,12 @@ func fillNode(f task.Fill) *yaml.Node {
 
 func parameterPart(p space.Parameter) part { return part{p.Name, listNode(p.Values, scalarNode)} }
 
-func restrictionNode(r space.Restriction) *yaml.Node { return expressionNode(r.Expression) }
-
-func metricPart(m task.Metric) part { return part{m.Name, expressionNode(m.Expression)} }
-
 func (d *Draft) verificationNode() *yaml.Node {
 	v := d.Definition.Verify
 	if v == nil {
 		return nil
 	}
-	parts := []part{
-		{"spec", given(d.Reference)}, {"parameters", sortedNode(v.Configuration, scalarNode)}, {"launches", expressionNode(v.Launches)},
-	}
-	if v.Swap != [2]string{} {
-		parts = append(parts, part{"swap", sequence(each(v.Swap[:], scalarNode))})
-	}
-	parts = append(parts,
-		part{"npy", sortedNode(v.Files, given)}, part{"atol", expressionNode(v.ATol)}, part{"rtol", expressionNode(v.RTol)})
-	return mapping(parts...)
-}
-
-func rooflineNode(r *task.Roofline) *yaml.Node {
-	if r == nil {
-		return nil
-	}
-	return mapping(part{"flops", expressionNode(r.Flops)}, part{"bytes", expressionNode(r.Bytes)}, part{"precision", given(r.Precision)})
-}
-
-func objectiveNode(o judge.Objective) *yaml.Node {
-	if o.Name == "" {
-		return nil
-	}
-	return listNode(o.All(), func(one judge.Objective) *yaml.Node {
-		direction := "minimize"
-		if one.Maximize {
-			direction = "maximize"
-		}
-		return mapping(part{"name", given(one.Name)}, part{"direction", given(direction)})
-	})
-}
-
-func measureNode(m task.Measure) *yaml.Node {
-	t := m.Timing
-	parts := []part{{"cache", given(t.Cache)}, {"launches", given(t.Launches)}, {"seconds", given(t.Time.Seconds())}}
-	if t.Warmup != 0 {
-		parts = append(parts, part{"warmup", scalarNode(max(0, t.Warmup))}) // 0 for task.NoWarmup
-	}
-	settings := each(m.Settings, func(s task.Setting) part { return part{s.Name, expressionNode(s.Expression)} })
-	return mapping(append(parts, part{"settings", mapping(settings...)})...)
+	return mapping(part{"spec", given(d.Reference)}, part{"parameters", sortedNode(v.Configuration, scalarNode)})
 }
 
 // sequence returns a list on one line.
@@ -303,14 +251,6 @@ func listNode[V any](values []V, node func(V) *yaml.Node) *yaml.Node {
 		return node(values[0])
 	}
 	return sequence(each(values, node))
-}
-
-// divisorsNode returns the divisors of a dimension. An empty list means none, and nil the default.
-func divisorsNode(divisors []task.Expr) *yaml.Node {
-	if divisors != nil && len(divisors) == 0 {
-		return sequence(nil)
-	}
-	return listNode(divisors, expressionNode)
 }
 
 // dimensionsNode returns a mapping of x, y and z.
