@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import tempfile
 import time
 from collections.abc import Mapping
@@ -21,6 +22,8 @@ from ndtune._outcome import Interrupted, Outcome, Task
 from ndtune._process import Process
 from ndtune._space import Values
 from ndtune._specification import Specification, memory_for, save
+from ndtune.searchspace import Searchspace
+from ndtune.strategies import driver
 
 _FAILURES = {
     "constraints": util.InvalidConfig,
@@ -43,6 +46,9 @@ class Search(Outcome):
         self._end: dict[str, Any] = {}
         self._began = self._ended = 0.0  # the search without the final measurement, as time.perf_counter
         self._failure: Exception | None = None
+        self._interrupted = False
+        self._max_threads = 0  # of a work-group
+        self._returned: list[dict[str, Any]] | None = None  # by a strategy object
         self._wanted: list[bool] = []  # the outputs that are verified, by argument
         self._quantities: dict[str, str] = {}  # the objectives that Python computes, by the quantities of the program
 
@@ -60,10 +66,22 @@ class Search(Outcome):
             handlers = {"verify": self._judge, "objective": self._evaluate, **specification.handlers}
             if task.observed:
                 handlers |= task.observed.handlers
+            if task.plan.object:
+                talk = driver.Conversation(
+                    task.space,
+                    lambda: self._step(process),
+                    lambda answer: callbacks.send("strategy", answer),
+                    lambda values: self._rows.get(key_of(values)),
+                )
+                handlers["strategy"] = talk.answer
             callbacks = stack.enter_context(Callbacks(handlers))
-            process = stack.enter_context(Process(self._arguments(folder), self._line, callbacks))
+            arguments = self._arguments(folder)
+            if task.plan.object:
+                arguments += ["--strategy", "command:" + shlex.join(callbacks.command("strategy"))]
+            process = stack.enter_context(Process(arguments, self._line, callbacks))
             # The program loads drivers from here on.
             content |= self._objectives()
+            content["measure"]["launches"] = task.iterations
             specification.restrict(task.restrictions, folder)
             verification = self._verification(folder)
             if verification:
@@ -71,9 +89,11 @@ class Search(Outcome):
             specification.write(folder, self._wanted if verification else [False] * len(self._wanted))
             self._commands(callbacks)
             process.send(json.dumps(content, ensure_ascii=False) + self._known())
-            interrupted = self._follow(process)
+            if task.plan.object:
+                self._drive(talk, process)
+            self._follow(process)
             self.env["notes"] = process.notes
-        self._finish(interrupted)
+        self._finish()
 
     def _arguments(self, folder: str) -> list[str]:
         """The command line of the program."""
@@ -98,32 +118,53 @@ class Search(Outcome):
             content["kernel"]["command"] = callbacks.command("kernel")
         if "command" in content.get("verify", ()):
             content["verify"]["command"] = callbacks.command("verify")
-        instruments = self.task.observed.instruments(callbacks.command) if self.task.observed else []
+        if self.task.observed:
+            content["measure"] |= self.task.observed.measure(callbacks.command)
         if self._quantities:
             own = {"command": callbacks.command("objective"), "quantities": list(self._quantities)}
-            instruments.append(own | {"each": "configuration"})
-        if instruments:
-            content["measure"]["instruments"] = instruments
+            content["measure"].setdefault("instruments", []).append(own | {"each": "configuration"})
 
-    def _follow(self, process: Process) -> bool:
-        """Take the program's lines until it ends; return whether Ctrl-C ended it."""
-        interrupted = False
-        while True:
-            try:
-                if not process.pump():
-                    break
-            except KeyboardInterrupt:
-                if interrupted:
-                    raise
-                interrupted = True
-                process.interrupt()
-            if self._failure:
-                process.close()
-                raise self._failure
+    def _drive(self, talk: driver.Conversation, process: Process) -> None:
+        """Let a strategy object search, with the limit of the device that the header has."""
+        task = self.task
+        while "device_name" not in self.env and self._step(process):
+            pass
+        if "device_name" not in self.env:
+            return
+        searchspace = Searchspace(task.space.tune_params, task.restrictions, self._max_threads)
+        most = min(task.plan.max_fevals or searchspace.size, searchspace.size)
+        budget = util.TuningBudget(task.plan.time_limit, most)
+        try:
+            self._returned = driver.search(task, searchspace, talk.evaluate, budget)
+        except KeyboardInterrupt:
+            self._interrupt(process)
+        talk.end()
+
+    def _interrupt(self, process: Process) -> None:
+        if self._interrupted:
+            raise KeyboardInterrupt
+        self._interrupted = True
+        process.interrupt()
+
+    def _step(self, process: Process) -> bool:
+        """Take the program's next line or question; return False at its end."""
+        try:
+            if not process.pump():
+                return False
+        except KeyboardInterrupt:
+            self._interrupt(process)
+        if self._failure:
+            process.close()
+            raise self._failure
+        return True
+
+    def _follow(self, process: Process) -> None:
+        """Take the program's lines until it ends."""
+        while self._step(process):
+            pass
         status = self._end.get("status", process.status)
-        if status in (2, 3) or "status" not in self._end and not interrupted:
+        if status in (2, 3) or "status" not in self._end and not self._interrupted:
             raise NdtuneError(self._end.get("error") or "\n".join(process.notes) or f"ndtune ended with {status}")
-        return interrupted
 
     # --- lines of the program ----------------------------------------------------------------------------------
 
@@ -167,9 +208,15 @@ class Search(Outcome):
             self.progress.note(f"Searchspace has {line['space_size']} configurations after restrictions.")
         if self.task.cache:
             self.task.cache.open(device["name"], list(self.task.objectives))
+        self._max_threads = device.get("max_work_group_size", 0)
         if self.task.observed:
             self.task.observed.register_device(
-                {"name": device["name"], "env": self.env, "max_threads": device.get("max_work_group_size", 0)}
+                name=device["name"],
+                env=self.env,
+                max_threads=self._max_threads,
+                units=self.results.units,
+                iterations=self.task.iterations,
+                missing={i["quantity"]: i["missing"] for i in device.get("instruments", ()) if "missing" in i},
             )
         self._began = time.perf_counter()
 
@@ -331,8 +378,10 @@ class Search(Outcome):
 
     # --- the end -----------------------------------------------------------------------------------------------
 
-    def _finish(self, interrupted: bool) -> None:
+    def _finish(self) -> None:
         task, space = self.task, self.task.space
+        if self._returned is not None:
+            self.results[:] = self._returned
         if task.cache:
             task.cache.close()
         if task.plan.used == "brute_force":
@@ -345,7 +394,7 @@ class Search(Outcome):
         best = self._end.get("best")
         winner = self._rows.get(self._key({"configuration": best})) if best else None
         self.finish(1000 * ((self._ended or time.perf_counter()) - self._began), winner)
-        if interrupted:
+        if self._interrupted:
             raise Interrupted(self.results, self.env)
 
 

@@ -19,6 +19,8 @@ from ndtune._binary import NdtuneError
 from ndtune._cache import key_of
 from ndtune._outcome import Outcome
 from ndtune._space import Values
+from ndtune.searchspace import Searchspace
+from ndtune.strategies import driver
 
 _STAGES = ("compile_time", "verification_time", "benchmark_time")
 
@@ -39,11 +41,14 @@ class Simulation(Outcome):
         self.env |= {"device_name": cache.device, "simulation": True, "simulated_time": 0}
         if not task.quiet:
             print(f"Simulating: {cache.device}")
-        budget = util.TuningBudget(task.plan.time_limit, task.plan.max_fevals)
         begun = time.perf_counter()
-        rows = self._rows(configurations())
+        space = list(configurations())
+        rows = self._rows(space)
+        budget = util.TuningBudget(task.plan.time_limit, min(task.plan.max_fevals or len(rows), len(rows)) or None)
         prepared = time.perf_counter()
-        order = rows if task.plan.used == "brute_force" else self._order(rows)
+        if task.plan.object:
+            self._drive(space, rows, budget)
+        order = rows if task.plan.used == "brute_force" else [] if task.plan.object else self._order(rows)
         searched = time.perf_counter()
         for key in order:
             if budget.is_done():
@@ -55,6 +60,24 @@ class Simulation(Outcome):
         for row in self.results:
             row |= {"strategy_time": 1000 * (searched - prepared) / n, "framework_time": 1000 * framework / n}
         self.finish()
+
+    def _drive(self, space: list[Values], rows: dict[str, dict[str, Any]], budget: util.TuningBudget) -> None:
+        """Let a strategy object search."""
+        seen: set[Values] = set()
+
+        def evaluate(wanted: list[Values]) -> list[dict[str, Any] | None]:
+            for values in wanted:
+                if key_of(values) not in rows:
+                    raise ValueError(f"kernel configuration {values} does not satisfy the restrictions")
+                if values not in seen:
+                    self._evaluate(rows[key_of(values)], budget)
+                seen.add(values)
+            return [dict(rows[key_of(values)]) for values in wanted]
+
+        searchspace = Searchspace(self.task.space.tune_params, self.task.restrictions, None, configurations=space)
+        returned = driver.search(self.task, searchspace, evaluate, budget)
+        if returned is not None:
+            self.results[:] = returned
 
     def _rows(self, configurations: Iterable[Values]) -> dict[str, dict[str, Any]]:
         """The results of the configurations, with their metrics, by their keys."""

@@ -20,6 +20,7 @@ from ndtune._search import Search
 from ndtune._simulation import Simulation
 from ndtune._space import Space
 from ndtune._specification import Kernel, Specification
+from ndtune.observers.plan import plan as plan_of_observers
 from ndtune.results import Results
 from ndtune.searchspace import Searchspace
 from ndtune.strategies import strategy_map
@@ -122,6 +123,11 @@ def tune_kernel(
         space = Specification(
             kernel, problem_size, arguments, tune_params, grid_div, block_size_names, compiler_options
         )
+    observed = None
+    if observers and not simulation_mode:
+        observed = plan_of_observers(
+            observers, space, device=device, platform=platform, compiler=compiler, lang=lang or "OpenCL"
+        )
     plan = strategies.plan(strategy, strategy_options, space, seed, lambda: len(_configurations(space, restrictions)))
     for note in plan.notes:
         warnings.warn(note, stacklevel=2)
@@ -136,6 +142,7 @@ def tune_kernel(
         atol=atol,
         rtol=rtol,
         verify=util.normalize_verify_function(verify),
+        observed=observed,
         iterations=iterations,
         strict=strict,
         verbose=verbose,
@@ -158,9 +165,7 @@ def tune_kernel(
     return search.results, search.env
 
 
-def tune_cache(
-    cache_path: Any, restrictions: list[Any] | None = None, **kwargs: Any
-) -> tuple[Results, dict[str, Any]]:
+def tune_cache(cache_path: Any, restrictions: list[Any] | None = None, **kwargs: Any) -> tuple[Results, dict[str, Any]]:
     """Simulate a search over the correct results of a cache file, which also says what was tuned.
 
     More restrictions may narrow the space, and all arguments of tune_kernel may be given.

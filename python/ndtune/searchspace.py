@@ -23,8 +23,8 @@ supported_neighbor_methods = ["strictly-adjacent", "adjacent", "Hamming", "Hammi
 class Searchspace:
     """All configurations that satisfy the restrictions, each a tuple of values in the order of tune_params.
 
-    The program lists them, in the order of itertools.product, when they are needed. max_threads limits the product of
-    the block_size_*, None does not. Options about how a space is constructed have no meaning here.
+    The program lists them, in the order of itertools.product, when they are needed and not given. max_threads limits
+    the product of the block_size_*, None does not. Options about how a space is constructed have no meaning here.
     """
 
     def __init__(
@@ -33,6 +33,7 @@ class Searchspace:
         restrictions: Any,
         max_threads: int | None,
         *,
+        configurations: Rows | None = None,
         neighbor_method: str | None = None,
         **construction: Any,
     ) -> None:
@@ -41,6 +42,8 @@ class Searchspace:
         self.param_names = list(tune_params)
         self.params_values = tuple(tuple(values) for values in tune_params.values())
         self.num_params = len(self.param_names)
+        if configurations is not None:
+            self.__dict__["list"] = configurations
 
     @cached_property
     def list(self) -> Rows:

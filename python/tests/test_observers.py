@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from ndtune._specification import Kernel, Specification
+from ndtune._space import Space
 from ndtune.observers.ncu import NCUObserver
 from ndtune.observers.nvml import NVMLObserver
 from ndtune.observers.observer import BenchmarkObserver, ContinuousObserver, PrologueObserver
-from ndtune.observers.plan import Device, Plan, plan
+from ndtune.observers.plan import Plan, plan
 from ndtune.observers.register import RegisterObserver
 
 PARAMS: dict[str, Any] = {"block_size_x": [32, 64], "nvml_gr_clock": [900, 1200]}
@@ -19,8 +19,7 @@ CALLS = ["register_configuration", "before_start", "after_start", "during", "aft
 
 
 def planned(*observers: Any) -> Plan:
-    kernel = Kernel("k", "__kernel void k() {}", "OpenCL", None)
-    return plan(observers, Specification(kernel, 1, [], PARAMS, (None,) * 3), device=0, lang="OpenCL")
+    return plan(observers, Space(PARAMS), device=0, lang="OpenCL")
 
 
 def ask(handler: Callable[[Any], Any], **line: Any) -> Any:
@@ -49,18 +48,19 @@ for name in CALLS:
 
 def test_quantities() -> None:
     made = planned(NVMLObserver(["nvml_energy", "core_freq"], continuous_duration=2))
-    assert made.observe == ["energy", "clock"] and made.window == "2s" and not made.handlers
-    assert made.settings == {"clock": "nvml_gr_clock"} and made.arguments == ["--allow", "settings"]
+    settings = {"clock": "nvml_gr_clock"}
+    assert made.measure(list) == {"observe": ["clock", "energy"], "window": "2s", "settings": settings}
+    assert made.arguments == ["--allow", "settings"] and not made.handlers
     with pytest.warns(UserWarning, match="core_freq is nan in all results: no sensor"):
-        made.register_device(Device("d", {}, 64, {}, 7), {"clock": "no sensor"})
-    row = made.collect((32, 900), {"metrics": {"energy": 2.5, "clock": None}})
+        made.register_device(name="d", missing={"clock": "no sensor"})
+    row = made.collect((32, 900), {"energy": 2.5, "clock": None})
     assert row["nvml_energy"] == 2.5 and math.isnan(row["core_freq"])
 
 
 def test_registers_are_required() -> None:
-    line = {"metrics": {"registers": None}, "readings": [{"quantity": "registers", "missing": "the driver is silent"}]}
-    with pytest.raises(NotImplementedError, match="OpenCL.*the driver is silent"):
-        planned(RegisterObserver()).collect((32, 900), line)
+    with pytest.raises(NotImplementedError, match="OpenCL"):
+        planned(RegisterObserver()).collect((32, 900), {"registers": None})
+    assert planned(RegisterObserver()).collect((32, 900), {"registers": 24.0}) == {"num_regs": 24}
 
 
 def test_order_of_calls() -> None:
@@ -69,13 +69,14 @@ def test_order_of_calls() -> None:
 
     recorder, before = Recorder(), Before()
     made = planned(recorder, before)
-    assert [(i["each"], i["quantities"]) for i in made.instruments(lambda kind: [kind])] == [
-        ("launch", ["python_launch"])
+    instruments = made.measure(lambda kind: [kind])["instruments"]
+    assert [(i["each"], i["quantities"], i["command"]) for i in instruments] == [
+        ("launch", ["python_launch"], ["launch"])
     ]
     for launch in range(2):
         assert ask(made.handlers["launch"], begin={"launch": launch, "times": [1.0, 2.0]}) == {}
         ask(made.handlers["launch"], end={"launch": launch, "times": [1.0, 2.0]})
-    assert made.found((32, 900))["calls"] == CALLS[:1] + CALLS[1:] * 2 == recorder.calls
+    assert made.collect((32, 900), {})["calls"] == CALLS[:1] + CALLS[1:] * 2 == recorder.calls
     assert before.calls == CALLS
 
 
@@ -85,7 +86,7 @@ def test_without_launches() -> None:
             return {"name": self.dev.name}
 
     made = planned(lambda arguments: Name(), Name())
-    made.register_device(Device("a device", {}, 64, {}, 7), {})
+    made.register_device(name="a device", missing={})
     assert list(made.handlers) == ["configuration"]
     ask(made.handlers["configuration"], end={"times": [1.0]})
     assert made.collect((32, 900), {}) == {"name": "a device"} and made.collect((64, 900), {}) == {}
@@ -103,10 +104,10 @@ def test_continuous() -> None:
             return {"x": 1}
 
     made = planned(Power())
-    assert [i.get("window") for i in made.instruments(lambda kind: [kind])] == ["3s", None]
+    assert [i.get("window") for i in made.measure(lambda kind: [kind])["instruments"]] == ["3s", None]
     ask(made.handlers["window"], begin={"launch": 0, "times": [10.0, 30.0]})
     ask(made.handlers["window"], end={"times": [10.0, 30.0]})
-    assert made.found((32, 900)) == {"pwr_x": 1, "my_power": 50.0, "my_energy": 1.0}
+    assert made.collect((32, 900), {}) == {"pwr_x": 1, "my_power": 50.0, "my_energy": 1.0}
 
 
 @pytest.mark.parametrize(

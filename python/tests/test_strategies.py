@@ -5,14 +5,13 @@ from typing import Any
 import pytest
 
 from ndtune import strategies
-from ndtune._specification import Kernel, Specification
+from ndtune._space import Space
 
 TUNE_PARAMS = {"block_size_x": [64, 128], "mode": ["a", "b"], "fast": [True, False]}
 
 
 def planned(strategy: Any, options: dict[str, Any] | None = None, seed: int | None = None) -> strategies.Plan:
-    kernel = Kernel("k", "__kernel void k() {}", "OpenCL", None)
-    return strategies.plan(strategy, options, Specification(kernel, 1, [], TUNE_PARAMS, (None,) * 3), seed, lambda: 8)
+    return strategies.plan(strategy, options, Space(TUNE_PARAMS), seed, lambda: 8)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ndtune import util
-from ndtune._specification import Kernel, Specification
+from ndtune._space import Space
 from ndtune.searchspace import Searchspace
 from ndtune.strategies.common import CostFunc, scale_from_params, unscale_and_snap_to_nearest
 from ndtune.strategies.driver import Conversation, Runner
@@ -106,7 +106,6 @@ def test_a_repeated_configuration_counts_but_costs_nothing() -> None:
 
 
 def test_the_talk_with_the_program() -> None:
-    specification = Specification(Kernel("k", "__kernel void k() {}", "OpenCL", None), 1, [], TUNE_PARAMS, (None,) * 3)
     results: dict[Any, util.Result] = {}
     said: list[Any] = []
     script: list[dict[str, Any]] = []
@@ -124,7 +123,7 @@ def test_the_talk_with_the_program() -> None:
         said.append(talk.answer(message))
         return True
 
-    talk = Conversation(specification, pump, said.append, results.get)
+    talk = Conversation(Space(TUNE_PARAMS), pump, said.append, results.get)
     assert talk.answer({"hello": {"protocol": 1}}) == {"ready": 1}
     assert talk.answer({"ask": 2}) is None  # the strategy has not begun
     one, two, bad = configuration(1, "a", 0.5), configuration(2, "b", 0.5), configuration(8, "a", 2.0)

@@ -8,11 +8,11 @@ import math
 import textwrap
 import time
 import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
-from ndtune._specification import Specification, Values
+from ndtune._space import Space, Values
 from ndtune.observers.observer import (
     BenchmarkObserver,
     ContinuousObserver,
@@ -22,44 +22,34 @@ from ndtune.observers.observer import (
 )
 
 Question = dict[str, Any]
+_DEVICE = ("name", "env", "max_threads", "units", "iterations")
 _CALLS = ("before_start", "after_start", "during", "after_finish")
-
-
-@dataclass
-class Device:
-    """What observers see of the device: it is in another process."""
-
-    name: str
-    env: dict[str, Any]
-    max_threads: int
-    units: dict[str, str]
-    iterations: int
 
 
 class Plan:
     """The observers of a search.
 
-    observe and settings belong into `measure` of the specification, arguments into the command line. quantities has for
-    each key of a result the program's quantity and a factor. handlers answer the questions of the instruments.
+    arguments belong into the command line. quantities has for each key of a result the program's quantity and a
+    factor. handlers answer the questions of the instruments. outputs are the observers of outputs.
     """
 
-    def __init__(self, observers: list[BenchmarkObserver], specification: Specification) -> None:
-        self._specification, self._observers = specification, observers
+    def __init__(self, observers: list[BenchmarkObserver], space: Space) -> None:
+        self._space, self._observers = space, observers
         own = [o for o in observers if isinstance(o, QuantityObserver)]
         python = [o for o in observers if not isinstance(o, QuantityObserver)]
         for observer in python:
             _check(observer)
         self.quantities = {key: quantity for o in own for key, quantity in o.quantities.items()}
         self._required = {key for o in own for key in o.quantities if getattr(o, "required", False)}
-        self.settings = {
-            setting: specification.rename.get(name, name)
+        self._settings = {
+            setting: space.rename.get(name, name)
             for o in own
             for name, setting in o.settings.items()
-            if name in specification.names
+            if name in space.names
         }
-        self.arguments = ["--allow", "settings"] if self.settings else []
+        self.arguments = ["--allow", "settings"] if self._settings else []
         windows = [o.continuous_duration for o in own if o.continuous_duration != 1]
-        self.window = f"{max(windows)}s" if windows else None
+        self._window_of_quantities = f"{max(windows)}s" if windows else None
         self.outputs = [o for o in python if isinstance(o, OutputObserver)]
         self._prologue: list[BenchmarkObserver] = [o for o in python if isinstance(o, PrologueObserver)]
         rest = [o for o in python if not isinstance(o, (OutputObserver, PrologueObserver))]
@@ -79,63 +69,61 @@ class Plan:
             if used
         }
 
-    @property
-    def observe(self) -> list[str]:
-        """The quantities that the program observes."""
-        own = [quantity for quantity, _ in self.quantities.values()]
-        return list(dict.fromkeys([*own, *(f"python_{kind}" for kind in self.handlers)]))
-
-    def instruments(self, command: Callable[[str], list[str]]) -> list[dict[str, Any]]:
-        """The entries of `measure.instruments`, with the command for a kind of questions."""
-        entries: list[dict[str, Any]] = [
+    def measure(self, command: Callable[[str], list[str]]) -> dict[str, Any]:
+        """The entries of `measure` in the specification, with the command for a kind of questions."""
+        own = {quantity for quantity, _ in self.quantities.values()}
+        instruments: list[dict[str, Any]] = [
             {"command": command(kind), "quantities": [f"python_{kind}"], "each": kind, "timeout": "24h"}
             for kind in self.handlers
         ]
-        for entry in entries:
+        for entry in instruments:
             if entry["each"] == "window":
                 entry["window"] = f"{max(1, *(o.continuous_duration for o in self._continuous))}s"
-        return entries
+        entries = {
+            "observe": [*sorted(own), *(f"python_{kind}" for kind in self.handlers)],
+            "instruments": instruments,
+            "settings": self._settings,
+            "window": self._window_of_quantities,
+        }
+        return {key: entry for key, entry in entries.items() if entry}
 
-    def register_device(self, device: Device, missing: dict[str, str]) -> None:
-        """Show the device to all observers. missing has the reasons why it lacks quantities: those will be nan."""
+    def register_device(self, **device: Any) -> None:
+        """Show the device, with the attributes that observers may use, to all of them.
+
+        missing has the reasons why it lacks quantities: those will be nan.
+        """
+        missing = device.pop("missing")
         for observer in self._observers:
-            observer.register_device(device)
+            observer.register_device(SimpleNamespace(**device))
         for key, (quantity, _) in self.quantities.items():
             if quantity in missing:
                 warnings.warn(f"{key} is nan in all results: {missing[quantity]}", stacklevel=2)
 
-    def judge(self, configuration: dict[str, Any], answer: Any, outputs: list[Any]) -> None:
+    def judge(self, values: Values, answer: Any, outputs: list[Any]) -> None:
         """Show the outputs of a configuration to the observers of outputs."""
         for observer in self.outputs:
-            observer.register_configuration(configuration)
+            observer.register_configuration(dict(zip(self._space.names, values, strict=True)))
             observer.process_output(answer, outputs)
-            self._add(self._specification.values(configuration), observer.get_results())
+            self._add(values, observer.get_results())
 
-    def collect(self, values: Values, line: dict[str, Any]) -> dict[str, Any]:
-        """What all observers add to a result, from the program's line of it."""
+    def collect(self, values: Values, metrics: Mapping[str, float | None]) -> dict[str, Any]:
+        """What all observers add to a result, from the program's metrics of it."""
         row = dict(self._found.get(values, {}))
         for key, (quantity, factor) in self.quantities.items():
-            value = (line.get("metrics") or {}).get(quantity)
-            if value is None and key in self._required:
-                reasons = {r["quantity"]: r.get("missing") for r in line.get("readings", ())}
-                raise NotImplementedError(
-                    f"Backend 'OpenCLFunctions' does not support count of registers per thread: {reasons.get(quantity)}"
-                )
+            value = metrics.get(quantity)
+            if value is None and quantity in metrics and key in self._required:
+                raise NotImplementedError("Backend 'OpenCLFunctions' does not support count of registers per thread")
             row[key] = math.nan if value is None else value * factor
         return row
-
-    def found(self, values: Values) -> dict[str, Any]:
-        """What the observers in Python have found for a configuration so far."""
-        return self._found.get(values, {})
 
     def _add(self, values: Values, results: Any) -> None:
         self._found.setdefault(values, {}).update(results)
 
     def _register(self, question: Question, observers: Iterable[BenchmarkObserver]) -> Values:
-        configuration = self._specification.configuration(question["configuration"])
+        configuration = self._space.configuration(question["configuration"])
         for observer in observers:
             observer.register_configuration(configuration)
-        return self._specification.values(configuration)
+        return self._space.values(configuration)
 
     def _launch(self, message: Question) -> Any:
         begin, end = message.get("begin"), message.get("end")
@@ -161,7 +149,7 @@ class Plan:
         if begin := message.get("begin"):
             values = self._register(begin, self._continuous)
             for observer in self._continuous:
-                observer.results = {"time": sum(begin["times"]) / len(begin["times"]), **self.found(values)}
+                observer.results = {"time": sum(begin["times"]) / len(begin["times"]), **self._found.get(values, {})}
             return _started(self._continuous)
         values = self._register(message["end"], [])
         for observer in self._continuous:
@@ -193,7 +181,7 @@ def _started(observers: list[Any]) -> Any:
     return {}, watch
 
 
-def plan(observers: Any, specification: Specification, **arguments: Any) -> Plan:
+def plan(observers: Any, space: Space, **arguments: Any) -> Plan:
     """Plan the observers of tune_kernel: objects, or functions of a dictionary with the arguments that make one.
 
     Raises TypeError for what is none, NotImplementedError for what reaches into the device.
@@ -206,7 +194,7 @@ def plan(observers: Any, specification: Specification, **arguments: Any) -> Plan
             return made(observer(arguments))
         raise TypeError(f"Invalid observer: {observer!r} does not extend BenchmarkObserver")
 
-    return Plan([made(observer) for observer in observers or ()], specification)
+    return Plan([made(observer) for observer in observers or ()], space)
 
 
 def _overrides(observer: BenchmarkObserver, *names: str) -> bool:
@@ -224,8 +212,8 @@ def _check(observer: BenchmarkObserver) -> None:
         for node in ast.walk(tree):
             match node:
                 case ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr="dev"), attr=name):
-                    if name not in Device.__dataclass_fields__:
+                    if name not in _DEVICE:
                         raise NotImplementedError(
                             f"the observer {type(observer).__name__} uses self.dev.{name}: the device is in another "
-                            f"process, and observers have only {', '.join(Device.__dataclass_fields__)} of it"
+                            f"process, and observers have only {', '.join(_DEVICE)} of it"
                         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ndtune._specification import Specification
+    from ndtune._space import Space
 
 Given = dict[str, Any]
 
@@ -142,6 +142,7 @@ class Plan:
     arguments: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     object: Any = None
+    options: Given = field(default_factory=dict)  # of an object
     max_fevals: int | None = None
     time_limit: float | None = None  # seconds
 
@@ -149,7 +150,7 @@ class Plan:
 def plan(
     strategy: Any,
     options: Mapping[str, Any] | None,
-    specification: Specification,
+    space: Space,
     seed: int | None,
     size: Callable[[], int],
 ) -> Plan:
@@ -163,12 +164,12 @@ def plan(
     if not isinstance(strategy, str):
         if not callable(getattr(strategy, "tune", None)):
             raise ValueError(f"Unkown strategy {strategy}, must be one of: {', '.join([*strategy_map, *_OWN])}")
-        made = Plan(type(strategy).__name__, type(strategy).__name__, object=strategy)
+        made = Plan(type(strategy).__name__, type(strategy).__name__, object=strategy, options={**options, **common})
     elif strategy in _OWN:
         made = Plan(_text(strategy, options), strategy)
         made.arguments = ["--strategy", _text(strategy, options)]
     elif strategy in strategy_map:
-        made = _translated(strategy, options, common, len(specification.names), size)
+        made = _translated(strategy, options, common, len(space.names), size)
     else:
         raise ValueError(f"Unkown strategy {strategy}, must be one of: {', '.join([*strategy_map, *_OWN])}")
     made.max_fevals = common.get("max_fevals", made.max_fevals)
@@ -178,10 +179,10 @@ def plan(
             raise ValueError("max_fevals must be greater than zero")
         made.arguments += ["--max-evals", str(int(made.max_fevals))]
     if (x0 := common.get("x0")) is not None and made.object is None:
-        if not isinstance(x0, (tuple, list)) or len(x0) != len(specification.names):
-            count = len(specification.names)
+        if not isinstance(x0, (tuple, list)) or len(x0) != len(space.names):
+            count = len(space.names)
             raise AssertionError(f"Invalid x0: {x0}, expected number of parameters of `tune_params` to match ({count})")
-        start = specification.plain(dict(zip(specification.names, x0, strict=True)))
+        start = space.plain(dict(zip(space.names, x0, strict=True)))
         made.arguments += ["--start", ",".join(f"{name}={_plain(value)}" for name, value in start.items())]
     if seed is not None:
         made.arguments += ["--seed", str(seed)]

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ndtune import util
-from ndtune._specification import Specification, Values
+from ndtune._space import Space, Values
+from ndtune.searchspace import Searchspace
+
+if TYPE_CHECKING:
+    from ndtune._outcome import Task
 
 Evaluate = Callable[[list[Values]], "list[util.Result | None]"]
 
@@ -25,12 +29,12 @@ class Conversation:
 
     def __init__(
         self,
-        specification: Specification,
+        space: Space,
         pump: Callable[[], bool],
         send: Callable[[dict[str, Any]], None],
         lookup: Callable[[Values], util.Result | None],
     ) -> None:
-        self._specification, self._pump, self._send, self._lookup = specification, pump, send, lookup
+        self._space, self._pump, self._send, self._lookup = space, pump, send, lookup
         self._wanted: deque[Values] = deque()
         self._due: set[Values] = set()
         self._refused: set[Values] = set()
@@ -58,18 +62,18 @@ class Conversation:
         else:
             taken = [self._wanted.popleft() for _ in range(min(self._asked, len(self._wanted)))]
             self._due.update(taken)
-            names = self._specification.names
-            proposal = {"propose": [self._specification.plain(dict(zip(names, v, strict=True))) for v in taken]}
+            names = self._space.names
+            proposal = {"propose": [self._space.plain(dict(zip(names, v, strict=True))) for v in taken]}
         self._asked = 0
         return proposal
 
     def _values(self, configuration: dict[str, Any]) -> Values:
-        return self._specification.values(self._specification.configuration(configuration))
+        return self._space.values(self._space.configuration(configuration))
 
     def _result(self, values: Values) -> util.Result | None:
         result = self._lookup(values)
         if result is None and values in self._refused:
-            configuration = dict(zip(self._specification.names, values, strict=True))
+            configuration = dict(zip(self._space.names, values, strict=True))
             result = util.copy_without_benchmark_timings({**configuration, "__error__": util.InvalidConfig()})
         return result
 
@@ -90,6 +94,27 @@ class Conversation:
     def _speak(self) -> None:
         if proposal := self._proposal():
             self._send(proposal)
+
+
+def search(
+    task: Task, searchspace: Searchspace, evaluate: Evaluate, budget: util.TuningBudget
+) -> list[util.Result] | None:
+    """Let the strategy object of a task search, and return what it returns."""
+    plan = task.plan
+    options = util.Options(
+        strategy_options=util.Options(plan.options),
+        tune_params=searchspace.tune_params,
+        objective=list(task.objectives),
+        objective_higher_is_better=list(task.objectives.values()),
+        restrictions=task.restrictions,
+        metrics=task.metrics,
+        verbose=task.verbose,
+        cache={},
+        budget=budget,
+    )
+    if plan.max_fevals is not None:
+        options["max_fevals"] = plan.max_fevals
+    return plan.object.tune(searchspace, Runner(evaluate), options)
 
 
 class Runner:
