@@ -44,6 +44,9 @@ type Result struct {
 	// Outputs is a digest of outputs that differ from the reference, 0 if unknown: equal digests mean equal outputs. No record keeps it.
 	Outputs uint64
 
+	// Files are the paths of the files that hold the outputs of the first launch, by name, if the evaluator has kept them.
+	Files map[string]string
+
 	Times    []float64 // of all timed launches in order, in milliseconds
 	Verified bool      // the output was compared with a reference
 

@@ -81,24 +81,26 @@ func TestKnownResults(t *testing.T) {
 	}
 }
 
-// TestMetricsOfKnownResults gives a run metrics that it cannot compute: they stand, and the objective is one of them.
-func TestMetricsOfKnownResults(t *testing.T) {
+// TestReadingsOfKnownResults gives a run values of an observed quantity among the metrics of known results: other metrics and the objective
+// come from them.
+func TestReadingsOfKnownResults(t *testing.T) {
 	d := lineDefinition(3)
-	d.Metrics = []task.Metric{{Name: "rate", Expression: "1 / time"}, {Name: "cost", Expression: "i / 0.0"}}
+	d.Measure.Observe = []string{"energy"}
+	d.Metrics = []task.Metric{{Name: "cost", Expression: "100 / energy"}}
 	d.Objective = judge.Objective{Name: "cost", Maximize: true}
 	p := mustProblem(t, d)
 	all := mustSpace(t, p)
 	known := []Result{
-		{Configuration: all.At(0), Status: Correct, Times: []float64{2}, Metrics: []judge.MetricValue{{Name: "cost", Value: 7}}},
-		{Configuration: all.At(1), Status: Correct, Times: []float64{4}, Metrics: []judge.MetricValue{{Name: "cost", Value: 5}}},
+		{Configuration: all.At(0), Status: Correct, Times: []float64{2}, Metrics: []judge.MetricValue{{Name: "energy", Value: 4}, {Name: "cost", Value: 7}}},
+		{Configuration: all.At(1), Status: Correct, Times: []float64{4}, Metrics: []judge.MetricValue{{Name: "energy", Value: 5}}},
 		{Configuration: all.At(2), Status: Correct, Times: []float64{1}},
 	}
 	o, err := Run(t.Context(), p, &fake{}, Options{Known: known})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []judge.MetricValue{{Name: "rate", Value: 0.5}, {Name: "cost", Value: 7}}
-	if r := o.Results[0]; o.Best == nil || o.Best.Configuration.Int("i") != 0 || r.Objective != 7 || !slices.Equal(r.Metrics, want) {
+	want := []judge.MetricValue{{Name: "energy", Value: 4}, {Name: "cost", Value: 25}}
+	if r := o.Results[0]; o.Best == nil || o.Best.Configuration.Int("i") != 0 || r.Objective != 25 || !slices.Equal(r.Metrics, want) {
 		t.Errorf("best %+v, first %+v", o.Best, r)
 	}
 	if r := o.Results[2]; r.Status != Runtime || !strings.Contains(r.Reason, "cost") {

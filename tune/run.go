@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
@@ -128,7 +127,7 @@ func newRun(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Opti
 	}
 	for _, known := range o.Known {
 		if i, ok := s.Index(known.Configuration); ok {
-			known.Known = true
+			known.Known, known.Readings = true, p.ReadingsOf(known.Metrics)
 			r.given[i] = known
 		}
 	}
@@ -343,7 +342,7 @@ func (r *run) enter(i int) error {
 	switch {
 	case reason != "":
 	case known:
-		r.judgeKnown(&given)
+		r.judge(&given)
 		return r.record(i, given)
 	default:
 		r.next = append(r.next, i)
@@ -493,28 +492,4 @@ func (r *run) judge(result *Result) {
 	if err != nil {
 		result.Status, result.Reason = Runtime, err.Error()
 	}
-}
-
-// judgeKnown judges a known result. The metrics that it has stand, since they may come from readings that it does not have.
-func (r *run) judgeKnown(result *Result) {
-	given, status := result.Metrics, result.Status
-	r.judge(result)
-	stats := result.Stats()
-	if status != Correct || len(given) == 0 || stats.Rankable() != nil {
-		return
-	}
-	for _, m := range given {
-		result.Metrics = slices.DeleteFunc(result.Metrics, func(computed judge.MetricValue) bool { return computed.Name == m.Name })
-		result.Metrics = append(result.Metrics, m)
-	}
-	for i, o := range r.problem.Objective().All() {
-		value := o.Value(stats, stats.Mean, result.Metrics)
-		if !judge.Finite(value) {
-			return
-		}
-		if i == 0 {
-			result.Objective = value
-		}
-	}
-	result.Status, result.Reason = status, ""
 }

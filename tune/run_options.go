@@ -27,7 +27,8 @@ type Options struct {
 
 	// Known are results that are known before the run. If the strategy proposes such a configuration, it has this result at once, and
 	// is not evaluated. It counts in the budget, and the log gets it. A known result of a configuration that the space does not have,
-	// that the log has or that a limit of the device excludes is ignored. The metrics that a known result has stand; the others are computed.
+	// that the log has or that a limit of the device excludes is ignored. Of the metrics of a
+	// known result, quantities that the problem observes are its readings; all others are computed.
 	Known []Result
 
 	// Retry are the statuses of failures in the log that are evaluated again, before any other

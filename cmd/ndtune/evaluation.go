@@ -79,7 +79,10 @@ func evaluationOf(c *cli.Context) session.Evaluation {
 		InProcess: inProcess(c), Workers: c.Int("workers"), Output: verboseOutput(c), Iterations: c.Int("iterations"),
 		BuildTimeout: c.Duration("build-timeout"), KernelTimeout: c.Duration("kernel-timeout"), AllowSettings: allows(c, allowSettings),
 	}
-	if !c.Bool("no-peak") {
+	if c.IsSet("iterations") && e.Iterations == 0 {
+		e.Iterations = device.Untimed
+	}
+	if !c.Bool("no-peak") && e.Iterations != device.Untimed {
 		e.MeasurePeaks = func(_ context.Context, l device.Listed, d hardware.Device) (*hardware.Peaks, error) {
 			return measurePeaks(c, l, d)
 		}

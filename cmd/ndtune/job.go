@@ -165,7 +165,7 @@ func (j *job) searchAndShow() (*tune.Outcome, error) {
 	if err := j.session.Open(c.Context); err != nil {
 		return nil, err
 	}
-	out := streamOf(c)
+	out := streamOf(c.App)
 	if out != nil {
 		j.session.Log.Follow(out.lines)
 	}

@@ -62,8 +62,16 @@ func run() int {
 		err = fmt.Errorf("print the results: %w", out.err)
 	}
 	status := exitStatus(err, ctx.Err() != nil)
-	if err != nil && !errors.Is(err, errReported) && status != statusInterrupted {
+	stream := streamOf(app)
+	switch unreported := err != nil && !errors.Is(err, errReported) && status != statusInterrupted; {
+	case unreported && stream != nil:
+		stream.end.Error = err.Error()
+	case unreported:
 		fmt.Fprintln(app.ErrWriter, "ndtune: "+shortened(err.Error()))
+	}
+	if stream != nil {
+		stream.end.Status = status
+		stream.tell(stream.end)
 	}
 	return status
 }

@@ -46,7 +46,7 @@ func newPrinter(c *cli.Context, p *problem.Problem, total int, compared bool) *p
 		quiet: c.Bool("quiet"), verbose: c.Bool("verbose"), noPeak: c.Bool("no-peak"), compared: compared,
 		bar: newProgress(c.App.ErrWriter, total, "configuration", c.Bool("quiet")),
 	}
-	shown.tables = !shown.quiet && streamOf(c) == nil // a stream has their lines
+	shown.tables = !shown.quiet && streamOf(c.App) == nil // a stream has their lines
 	shown.bar.objective, shown.bar.limit = p.Objective(), c.Duration("time-limit")
 	if out, ok := c.App.Writer.(*output); ok {
 		shown.columns = out.terminal && !compared

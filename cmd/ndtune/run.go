@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -19,8 +18,8 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/session"
-	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/task"
 )
 
@@ -55,83 +54,53 @@ a specification after the other on standard input, and reads a line for each (do
 			if err := checkWorkers(c); err != nil {
 				return err
 			}
-			r := runner{cli: c, evaluation: evaluationOf(c), folder: c.String("outputs")}
-			r.evaluation.Named = true
-			if c.IsSet("iterations") && c.Int("iterations") == 0 {
-				r.evaluation.Iterations = device.Untimed
-			}
+			e := evaluationOf(c)
+			e.Named, e.Outputs = true, c.String("outputs")
+			choose := sync.OnceValues(func() (device.Listed, error) { return selectDevice(c) })
 			if c.Bool("json") && c.Args().First() == standardInput {
-				return r.answerAll()
+				return runEach(c, e, choose)
 			}
-			return r.load()
+			return runOne(c, e, choose)
 		}),
 	}
 }
 
-// A runner evaluates single configurations on one device.
-type runner struct {
-	cli        *cli.Context
-	evaluation session.Evaluation
-	folder     string         // of outputs; "": they are not wanted
-	device     *device.Listed // nil: not chosen yet
-}
-
-// answerAll answers each specification on standard input, until that ends. A wrong specification costs its own answer only.
-func (r *runner) answerAll() error {
-	c, folder := r.cli, r.folder
-	r.evaluation.Reserve = prepareWorker(c)
-	defer r.evaluation.Reserve.Close()
-	if err := r.chooseDevice(); err != nil {
+// runEach answers each specification on standard input, until that ends. A specification that is wrong costs its own answer only.
+func runEach(c *cli.Context, e session.Evaluation, choose func() (device.Listed, error)) error {
+	e.Reserve = prepareWorker(c)
+	defer e.Reserve.Close()
+	if _, err := choose(); err != nil {
 		return err
 	}
 	for n := 1; ; n++ {
-		if folder != "" {
-			r.folder = filepath.Join(folder, strconv.Itoa(n))
+		if folder := c.String("outputs"); folder != "" {
+			e.Outputs = filepath.Join(folder, strconv.Itoa(n))
 		}
-		switch err := r.load(); {
+		switch err := runOne(c, e, choose); {
 		case c.Context.Err() != nil:
 			return c.Context.Err()
 		case errors.Is(err, errNoSpecification):
 			return nil
 		case err != nil && !errors.Is(err, errReported):
-			streamOf(c).tell(streamEnd{Kind: "error", Status: exitStatus(err, false), Error: err.Error()})
+			streamOf(c.App).tell(streamEnd{Kind: "error", Status: exitStatus(err, false), Error: err.Error()})
 		}
 	}
 }
 
-func (r *runner) chooseDevice() error {
-	if r.device != nil {
-		return nil
-	}
-	listed, err := selectDevice(r.cli)
-	r.device = &listed
-	return err
-}
-
-// load evaluates the only configuration of the specification that the command line names.
-func (r *runner) load() error {
-	s, err := loadSpec(r.cli)
+// runOne evaluates the only configuration of a specification.
+func runOne(c *cli.Context, e session.Evaluation, choose func() (device.Listed, error)) error {
+	s, err := loadSpec(c)
 	if err != nil {
 		return err
 	}
-	return r.run(s)
-}
-
-// run evaluates the only configuration of a specification, and shows the result.
-func (r *runner) run(s *spec.Spec) error {
-	c, e := r.cli, r.evaluation
 	if open := openParameters(s.Problem); len(open) > 0 {
 		return wrong("run evaluates one configuration: name one value for %s with -p", strings.Join(open, ", "))
 	}
-	outputs, err := r.outputsOf(s.Problem)
+	listed, err := choose()
 	if err != nil {
 		return err
 	}
-	if err := r.chooseDevice(); err != nil {
-		return err
-	}
-	e.Outputs = r.folder
-	one := session.New(session.Plan{Spec: s}, session.Place{Devices: []device.Listed{*r.device}}, e, listener(c))
+	one := session.New(session.Plan{Spec: s}, session.Place{Devices: []device.Listed{listed}}, e, listener(c))
 	defer one.Close()
 	if err := one.FindPeaks(c.Context, nil); err != nil {
 		return err
@@ -153,40 +122,21 @@ func (r *runner) run(s *spec.Spec) error {
 	if err := one.AddLimits(c.Context, outcome); err != nil {
 		return err
 	}
-	if out := streamOf(c); out != nil {
-		if err := out.result(outcome.Results[0], outputs); err != nil {
-			return err
-		}
-	}
 	printOne(c.App.Writer, s.Problem, outcome)
 	if outcome.Results[0].Unchanged {
 		fmt.Fprintln(c.App.ErrWriter, unchangedNotice)
+	}
+	if out := streamOf(c.App); out != nil {
+		line, err := record.ResultLine(outcome.Results[0])
+		if err != nil {
+			return err
+		}
+		out.lines(line)
 	}
 	if outcome.Best == nil && c.Context.Err() == nil {
 		return errIncorrect
 	}
 	return c.Context.Err()
-}
-
-// outputsOf makes the folder of the outputs, and returns their paths by name. None of them exists.
-func (r *runner) outputsOf(p *problem.Problem) (map[string]string, error) {
-	if r.folder == "" {
-		return nil, nil
-	}
-	if err := os.MkdirAll(r.folder, 0o777); err != nil {
-		return nil, wrong("--outputs: %w", err)
-	}
-	paths := map[string]string{}
-	for _, a := range p.Arguments() {
-		if !a.Output {
-			continue
-		}
-		paths[a.Name] = device.OutputPath(r.folder, a)
-		if err := os.Remove(paths[a.Name]); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, wrong("--outputs: %w", err)
-		}
-	}
-	return paths, nil
 }
 
 // openParameters lists the parameters that have more than one value left, with their values.

@@ -79,7 +79,7 @@ type Options struct {
 	Launcher *Launcher
 
 	// Outputs is a folder that gets the outputs of the first launch of each configuration, which finds the initial content of all
-	// buffers: see [OutputPath]. "": they are not kept.
+	// buffers, as NAME.npy: see [tune.Result.Files]. "": they are not kept.
 	Outputs string
 
 	// Scratch is the folder in which a command that judges outputs gets its files; "": that of the
@@ -208,28 +208,12 @@ type Prebuilt struct {
 // with a status stands all the same: where the configuration took the device with it, which
 // is a [LostError], it must not be tried again.
 func (e *Evaluator) One(ctx context.Context, c space.Configuration, known Prebuilt) (tune.Result, error) {
-	t := e.trial(c)
-	t.known = known
-	if e.iterations == Untimed {
-		return e.finish(t, func() error { return t.prove(ctx) })
-	}
-	return e.finish(t, func() error { return t.run(ctx) })
-}
-
-// Verify is [Evaluator.One] without a measurement: it builds a configuration, launches it once on the data of the
-// problem, and compares the output with the reference if there is one. A correct result has no times.
-func (e *Evaluator) Verify(ctx context.Context, c space.Configuration) (tune.Result, error) {
-	t := e.trial(c)
-	return e.finish(t, func() error { return t.prove(ctx) })
-}
-
-// finish runs a trial and returns its result.
-func (e *Evaluator) finish(t *trial, run func() error) (tune.Result, error) {
 	if e.session == nil {
 		return tune.Result{}, errClosed
 	}
-	began := time.Now()
-	err := run()
+	t, began := e.trial(c), time.Now()
+	t.known = known
+	err := t.run(ctx)
 	result := t.result
 	if err != nil {
 		failed, ok := err.(*Failure)

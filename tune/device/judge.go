@@ -83,7 +83,7 @@ func (t *trial) writeBuffers(j *commandJudge) (inputs, outputs map[string]string
 		if !info.Kind.HasContent() {
 			continue
 		}
-		inputs[info.Name] = OutputPath(filepath.Join(j.folder, "inputs"), info)
+		inputs[info.Name] = filepath.Join(j.folder, "inputs", info.Name+".npy")
 		if is := fmt.Sprint(info.Element, t.variant.Elements[i], t.variant.Pixels[i]); j.inputs[info.Name] != is {
 			content, err := t.problem.Content(i, t.variant.Elements[i])
 			if err == nil {
@@ -97,18 +97,23 @@ func (t *trial) writeBuffers(j *commandJudge) (inputs, outputs map[string]string
 		if !info.Output {
 			continue
 		}
-		holder := t.variant.Holders[i]
-		out, err := t.session.read(holder, t.session.scratch)
-		if err != nil {
-			return nil, nil, fail(tune.Runtime, "%v", err)
-		}
-		t.session.scratch = out.Bytes
-		outputs[info.Name] = OutputPath(filepath.Join(j.folder, "outputs"), info)
-		if err := writeArray(outputs[info.Name], info, t.variant.Pixels[holder], out); err != nil {
+		if outputs[info.Name], err = t.writeOutput(filepath.Join(j.folder, "outputs"), i); err != nil {
 			return nil, nil, err
 		}
 	}
 	return inputs, outputs, nil
+}
+
+// writeOutput writes an output as the last launch left it, and returns the path of the file.
+func (t *trial) writeOutput(folder string, i int) (path string, err error) {
+	holder, info := t.variant.Holders[i], t.session.infos[i]
+	out, err := t.session.read(holder, t.session.scratch)
+	if err != nil {
+		return "", fail(tune.Runtime, "%v", err)
+	}
+	t.session.scratch = out.Bytes
+	path = filepath.Join(folder, info.Name+".npy")
+	return path, writeArray(path, info, t.variant.Pixels[holder], out)
 }
 
 // writeArray writes the content of an argument. The shape of an image has its sizes in reverse, as x comes first; structs are rows of
@@ -121,6 +126,3 @@ func writeArray(path string, info launch.Argument, pixels []int, a *array.Array)
 	}
 	return array.WriteNPY(path, a, shape)
 }
-
-// OutputPath returns the path of the file of an argument in a folder.
-func OutputPath(folder string, a launch.Argument) string { return filepath.Join(folder, a.Name+".npy") }

@@ -3,8 +3,10 @@ package device
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"hash/fnv"
 	"math"
+	"os"
 	"slices"
 	"time"
 
@@ -29,18 +31,17 @@ type trial struct {
 // *Failure is the configuration's own; any other error is not.
 func (t *trial) run(ctx context.Context) error {
 	defer t.release()
-	err := t.through(ctx, t.derive, t.build, t.footprint, t.digestUnlessCPU,
-		t.bind, t.expect, t.launchFirst, t.guard, t.keepOutputs, t.verify, t.measure, t.observe)
+	stages := []func(context.Context) error{
+		t.derive, t.build, t.footprint, t.digestUnlessCPU, t.bind, t.expect, t.launchFirst, t.guard, t.keepOutputs, t.verify,
+	}
+	if t.iterations != Untimed {
+		stages = append(stages, t.measure, t.observe)
+	}
+	err := t.through(ctx, stages...)
 	if err == nil {
 		t.session.keep(t.built, t.result.Time())
 	}
 	return err
-}
-
-// prove is run without the measurement.
-func (t *trial) prove(ctx context.Context) error {
-	defer t.release()
-	return t.through(ctx, t.derive, t.build, t.footprint, t.bind, t.expect, t.launchFirst, t.guard, t.keepOutputs, t.verify)
 }
 
 // through takes the configuration through stages until one fails or the context ends.
@@ -169,16 +170,16 @@ func (t *trial) keepOutputs(context.Context) error {
 	if t.outputs == "" {
 		return nil
 	}
+	if err := os.MkdirAll(t.outputs, 0o777); err != nil {
+		return fmt.Errorf("make the folder of outputs: %w", err)
+	}
+	t.result.Files = map[string]string{}
 	for i, info := range t.session.infos {
 		if !info.Output {
 			continue
 		}
-		holder := t.variant.Holders[i]
-		out, err := t.session.read(holder, nil)
-		if err != nil {
-			return fail(tune.Runtime, "%v", err)
-		}
-		if err := writeArray(OutputPath(t.outputs, info), info, t.variant.Pixels[holder], out); err != nil {
+		var err error
+		if t.result.Files[info.Name], err = t.writeOutput(t.outputs, i); err != nil {
 			return err
 		}
 	}

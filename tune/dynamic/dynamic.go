@@ -39,8 +39,8 @@ const (
 type Options struct {
 	// Wisdom has the wisdom file, the budget and the log of the search. If the file knows the device and the
 	// size, there is no search; otherwise the best configurations are added to it at the end of the search. ""
-	// is no file. Open opens the evaluator that verifies configurations, in the process of the application by
-	// default. A kernel waits for no other process: Waits is not called. If the budget has neither
+	// is no file. Open opens the evaluator that verifies configurations, and need not time them (device.Untimed); by default it is in the
+	// process of the application. A kernel waits for no other process: Waits is not called. If the budget has neither
 	// MaxEvaluations nor TimeLimit nor Patience, Patience is DefaultPatience. A search that the application ends
 	// before its end goes on the next time if it has a log (record.Open).
 	Wisdom wisdom.Options
@@ -119,6 +119,11 @@ func New(l *device.Launcher, p *problem.Problem, o Options) (*Kernel, error) {
 	identity.Timer = l.Timer
 	o.Iterations = cmp.Or(max(0, o.Iterations), DefaultIterations)
 	o.EarlyStop = cmp.Or(o.EarlyStop, p.Timing().EarlyStop, 1)
+	if o.Wisdom.Open == nil {
+		o.Wisdom.Open = func(context.Context) (wisdom.Evaluator, error) {
+			return device.Open(l.Device, p, device.Options{Iterations: device.Untimed})
+		}
+	}
 	k := &Kernel{launcher: l, problem: p, options: o, identity: identity, verified: map[string]bool{}}
 	if o.Wisdom.File == "" {
 		return k, nil
@@ -327,11 +332,6 @@ func (k *Kernel) verify(ctx context.Context, c space.Configuration) (tune.Result
 			k.verifier = nil // and no interface of a nil pointer
 			return tune.Result{}, err
 		}
-	}
-	if e, ok := k.verifier.(interface {
-		Verify(context.Context, space.Configuration) (tune.Result, error)
-	}); ok {
-		return e.Verify(ctx, c)
 	}
 	return tune.EvaluateOne(ctx, k.verifier, c)
 }

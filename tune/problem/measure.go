@@ -186,6 +186,16 @@ func (p *Problem) observedMetrics(env map[string]any, readings []hardware.Readin
 	return metrics
 }
 
+// ReadingsOf returns the readings of the quantities that are among the metrics of a result.
+func (p *Problem) ReadingsOf(metrics []judge.MetricValue) (readings []hardware.Reading) {
+	for _, m := range metrics {
+		if slices.Contains(p.observed, m.Name) {
+			readings = append(readings, hardware.Reading{Quantity: m.Name, Value: m.Value})
+		}
+	}
+	return readings
+}
+
 // canonicalMeasure returns what is observed as text for the digest, "" for nothing.
 func (p *Problem) canonicalMeasure() string {
 	if len(p.observed) == 0 {

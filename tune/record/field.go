@@ -105,11 +105,11 @@ func (f *field) append(b []byte) []byte {
 		}
 	case *[]hardware.Reading:
 		if len(*at) > 0 {
-			text, err := json.Marshal(*at)
-			if err != nil {
-				panic(fmt.Sprintf("record: readings cannot be written: %v", err)) // their numbers are finite
-			}
-			b = append(b, text...)
+			b = appendJSON(b, *at) // whose numbers are finite
+		}
+	case *map[string]string:
+		if len(*at) > 0 {
+			b = appendJSON(b, *at)
 		}
 	case **judge.Judgement:
 		if j := *at; j != nil {
@@ -138,6 +138,15 @@ func (f *field) append(b []byte) []byte {
 		return b[:before]
 	}
 	return b
+}
+
+// appendJSON writes a value that has a JSON form.
+func appendJSON(b []byte, v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("record: %T cannot be written: %v", v, err))
+	}
+	return append(b, text...)
 }
 
 // appendMetrics writes metrics as members of an object.
@@ -254,7 +263,9 @@ func decodeValue(raw []byte, to any) (err error) {
 		parts := durationFields(to)
 		err = decodeFields(raw, parts[:]...)
 	case *configured:
-		to.indices, err = to.layout.scanOnly(raw)
+		if to.indices, err = to.layout.scanOnly(raw); err != nil {
+			err = &otherConfiguration{err}
+		}
 	case json.Unmarshaler:
 		err = to.UnmarshalJSON(raw)
 	default:

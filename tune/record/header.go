@@ -77,9 +77,7 @@ func NewHeader(p *problem.Problem, source string) Header {
 	h := Header{
 		Digest: p.Digest(), KernelDigest: p.KernelDigest(), MeasurementDigest: p.MeasurementDigest(), Kernel: p.KernelName(), Source: source,
 		ProblemSize: p.FixedProblemSize(), Constants: p.Constants(), Options: p.FixedOptions(), Objective: p.Objective(),
-	}
-	for i := range p.Parameters().Len() {
-		h.Parameters = append(h.Parameters, p.Parameters().At(i))
+		Parameters: p.Parameters().List(),
 	}
 	if state := p.Timing().Cache; state != task.CacheWarm {
 		h.Cache = state

@@ -105,16 +105,16 @@ type configured struct {
 
 // fields are the members of a line of any kind but that of peaks, in the order in which they are
 // written.
-func (p *entry) fields() [25]field {
+func (p *entry) fields() [26]field {
 	r := &p.result
-	return [25]field{
+	return [26]field{
 		{"kind", &p.kind}, {"session", &p.session}, {"configuration", &p.configuration}, {"known", &r.Known},
 		{"status", &r.Status}, {"reason", &r.Reason}, {"reason_base64", (*notUTF8)(&r.Reason)},
 		{"times", &r.Times}, {"verified", &r.Verified}, {"early_stopped", &r.EarlyStopped}, {"device", &r.Device},
 		{"global", &r.Global}, {"local", &r.Local}, {"offset", &r.Offset}, {"kernels", &r.Parts}, {"readings", &r.Readings},
 		{"metrics", &r.Metrics}, {"objective", &r.Objective}, {"durations_ns", &r.Durations}, {"timestamp", &r.Timestamp},
 		{"final", &r.Final}, {"final_device", &r.FinalDevice}, {"at_final", &r.AtFinal}, {"final_readings", &r.FinalReadings},
-		{"cards", &r.Cards},
+		{"cards", &r.Cards}, {"outputs", &r.Files},
 	}
 }
 
@@ -134,10 +134,10 @@ func (p *entry) append(b []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// ParseResults reads lines of results, which need neither a kind nor a checksum. It leaves out those of configurations of other parameters
-// or values. An error names the line, counted from 1.
+// ParseResults reads lines of results, which need neither a kind nor a checksum. It leaves out those of configurations of other
+// parameters or values. An error names the line, counted from 1.
 func ParseResults(text []byte, parameters *space.Parameters) (results []tune.Result, err error) {
-	l, err := layoutFor(parameters)
+	l, err := newLayout(parameters.List())
 	if err != nil {
 		return nil, err
 	}
@@ -146,52 +146,22 @@ func ParseResults(text []byte, parameters *space.Parameters) (results []tune.Res
 		if n++; len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		p := entry{configuration: configured{layout: l}}
-		fields, other := p.fields(), error(nil)
-		if !json.Valid(line) {
-			err = json.Unmarshal(line, new(any))
-		} else {
-			err = decodeObject(bytes.TrimSpace(line), func(name string) any {
-				if name != "configuration" {
-					return fieldOf(name, fields[:])
-				}
-				return func(raw []byte) error {
-					p.configuration.indices, other = l.scanOnly(raw)
-					return nil
-				}
-			})
-		}
+		p, err := l.parse(append([]byte(`{"kind":"result",`), bytes.TrimPrefix(bytes.TrimSpace(line), []byte("{"))...))
+		var other *otherConfiguration
 		switch {
+		case errors.As(err, &other):
 		case err != nil:
-		case p.kind != "" && p.kind != kindResult:
-			err = fmt.Errorf("a line of the kind %q", p.kind)
-		case other == nil && p.configuration.indices == nil:
-			err = errors.New("no configuration")
-		case p.result.Status == "":
-			err = errors.New("no status")
-		case other == nil:
-			p.result.Configuration = l.configuration(p.configuration.indices)
-			results = append(results, p.result)
-		}
-		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
+		case p.kind == kindResult:
+			results = append(results, p.result)
 		}
 	}
 	return results, nil
 }
 
-// layoutFor is the layout for the values that parameters have.
-func layoutFor(parameters *space.Parameters) (*layout, error) {
-	var list []space.Parameter
-	for i := range parameters.Len() {
-		list = append(list, parameters.At(i))
-	}
-	return newLayout(list)
-}
-
-// ResultLine returns a result as it stands in a run log, without the checksum and the end of the line.
+// ResultLine returns a result as it stands in a run log, without the checksum.
 func ResultLine(r tune.Result) ([]byte, error) {
-	l, err := layoutFor(r.Configuration.Parameters())
+	l, err := newLayout(r.Configuration.Parameters().List())
 	if err != nil {
 		return nil, err
 	}
@@ -200,8 +170,12 @@ func ResultLine(r tune.Result) ([]byte, error) {
 		return nil, err
 	}
 	p := entry{kind: kindResult, configuration: configured{l, d}, result: r}
-	return p.append(nil)
+	line, err := p.append(nil)
+	return append(line, '\n'), err
 }
+
+// An otherConfiguration is the error of a configuration of other parameters or values.
+type otherConfiguration struct{ error }
 
 // parseChecked reads a line after the header and tells damage from lines that this program
 // does not know.

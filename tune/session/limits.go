@@ -32,9 +32,6 @@ func (s *Session) LimitsLater() bool { return s.limits.later }
 // log; nil: there is none.
 func (s *Session) FindPeaks(ctx context.Context, begun *record.Header) error {
 	p := s.plan.Spec.Problem
-	if s.launches() == device.Untimed {
-		return nil
-	}
 	if begun != nil && (begun.Device.Peaks != nil || p.ReadsPeaks()) {
 		s.limits.peaks = begun.Device.Peaks
 		return nil

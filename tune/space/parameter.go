@@ -98,6 +98,9 @@ func (p *Parameters) Len() int { return len(p.list) }
 // At is parameter i in the order of the specification. Its values must not be changed.
 func (p *Parameters) At(i int) Parameter { return p.list[i] }
 
+// List returns all parameters in order.
+func (p *Parameters) List() []Parameter { return slices.Clone(p.list) }
+
 // Names are the names in order. They must not be changed.
 func (p *Parameters) Names() []string { return p.names }
 
