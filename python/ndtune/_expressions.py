@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import copy
 import inspect
 import itertools
@@ -346,18 +347,11 @@ class Function:
         self.name, self.call, self.symbolic, self.pure = name, call, symbolic, pure
         self.reads: set[str] = set()
 
-    def value(self, configuration: Mapping[str, Any]) -> Any:
-        """Return the value for a configuration, and note the parameters that are read."""
-        return plain(self.call(_Configuration(configuration, self.reads)))
-
-    def named(self, error: Exception, configuration: Mapping[str, Any]) -> Exception:
-        """Return an exception of the function with a note of the configuration for which it was raised."""
-        note = f"{self.name} raised this for the configuration {dict(configuration)}"
-        if sys.version_info >= (3, 11):
-            error.add_note(note)
-        else:
-            error.args = (f"{error} ({note})",)
-        return error
+    def value(self, configuration: Mapping[str, Any], changes: Iterable[tuple[str, Any]] = ()) -> Any:
+        """Return the value for a configuration with some changes, and note the parameters that are read."""
+        own = _Configuration(configuration, self.reads)
+        own.update(changes)
+        return plain(self.call(own))
 
 
 def of_text(text: str, names: Iterable[str], trusted: bool = True) -> Function:
@@ -510,85 +504,87 @@ def _parameter(name: str, values: Sequence[Any], path: Path, rename: Mapping[str
 
 
 class _Answers:
-    """The values of a function for the combinations with which its translation is compared.
+    """The answers of a function: `names` of parameters, and `rows` of their values with the function's value there.
 
-    Raises NdtuneError if the function does not give the same value twice.
+    The rows are all combinations of the parameters that the function reads; if there are more than `most`, 2,000 random
+    configurations. Raises NdtuneError if the function does not give the same value twice.
     """
 
-    def __init__(self, function: Function, values: Values, boolean: bool) -> None:
-        reads: set[str] | None = None
-        while reads != function.reads:  # also those that the last samples have shown
+    def __init__(self, function: Function, values: Values, boolean: bool, most: int = _SAMPLES) -> None:
+        self.function, self.values, self.boolean = function, values, boolean
+        self.first = {n: v[0] for n, v in values.items()}  # of the parameters that are not read
+        self.rows: list[tuple[Sequence[Any], Any]] = []
+        while True:
             reads = set(function.reads)
-            self.samples = list(_samples(values, reads & values.keys()))
-            self.answers = [_answer(function, c, boolean) for c in self.samples]
-        self.failures = [(c, a) for c, a in zip(self.samples, self.answers, strict=True) if isinstance(a, Exception)]
-        if function.pure:
-            return
-        for c, first in reversed(list(zip(self.samples, self.answers, strict=True))):
-            again = _answer(function, c, boolean)
+            self.names = [n for n in values if n in reads]
+            self.count = math.prod(len(values[n]) for n in self.names)
+            combinations: Iterable[Sequence[Any]] = itertools.product(*(values[n] for n in self.names))
+            if self.count > most:
+                chance, self.names = random.Random(1), list(values)
+                combinations = ([chance.choice(v) for v in values.values()] for _ in range(_SAMPLES))
+            self.rows.clear()
+            for row in combinations:
+                self.rows.append((row, self.ask(row)))
+                if len(function.reads) != len(reads):  # it reads one more
+                    break
+            else:
+                break
+        for row, first in reversed(self.rows[-_SAMPLES:] if not function.pure else []):
+            again = self.ask(row)
             if not alike(first, again) and not (isinstance(first, Exception) and type(first) is type(again)):
                 raise NdtuneError(
-                    f"{function.name} gave {first!r} and then {again!r} for {c}: it depends on something else than the "
-                    "parameters, such as a counter or random numbers, and so cannot describe a search space"
+                    f"{function.name} gave {first!r} and then {again!r} for {self.configuration(row)}: it depends on "
+                    "something else than the parameters, such as a counter or random numbers, and so describes no space"
                 )
 
+    def ask(self, row: Sequence[Any]) -> Any:
+        """Return the function's value for a row, or the exception that it raises."""
+        try:
+            value = self.function.value(self.first, zip(self.names, row, strict=True))
+            return bool(value) if self.boolean else value
+        except Exception as error:
+            return error
+
+    def configuration(self, row: Sequence[Any]) -> dict[str, Any]:
+        """Return the whole configuration of a row."""
+        return self.first | dict(zip(self.names, row, strict=True))
+
+    def failures(self) -> Iterator[tuple[dict[str, Any], Exception]]:
+        """Yield the configurations for which the function raises an exception, which gets a note of it."""
+        for row, value in self.rows:
+            if isinstance(value, Exception):
+                configuration = self.configuration(row)
+                note = f"{self.function.name} raised this for the configuration {configuration}"
+                if sys.version_info >= (3, 11):
+                    value.add_note(note)
+                else:
+                    value.args = (f"{value} ({note})",)
+                yield configuration, value
+
     def compare(self, translation: Any) -> None:
-        """Raise Untranslatable if a translation has another value than the function for one of the combinations."""
-        code = compile(translation.python, "<translation>", "eval") if isinstance(translation, Symbol) else None
-        for configuration, wanted in zip(self.samples, self.answers, strict=True):
-            if isinstance(wanted, Exception):
-                continue
-            value = translation
+        """Raise Untranslatable if a translation has another value than the function."""
+        parts = translation if isinstance(translation, list | tuple) else [translation]
+        python = ", ".join(symbol(p, Path()).python for p in parts)
+        code = compile(f"[{python}]" if parts is translation else python, "<translation>", "eval")
+        for row, wanted in self.rows:
             try:
-                if code:
-                    value = eval(code, PYTHON, {n: plain(v) for n, v in configuration.items()})
-                elif isinstance(translation, list | tuple):
-                    path = Path()
-                    value = [eval(symbol(t, path).python, PYTHON, dict(configuration)) for t in translation]
+                value = eval(code, PYTHON, {n: plain(v) for n, v in zip(self.names, row, strict=True)})
             except Exception as error:
                 value = error
-            if not alike(value, wanted):
+            if not isinstance(wanted, Exception) and not alike(value, wanted):
+                configuration = self.configuration(row)
                 raise Untranslatable(f"it does something else with symbols than with values, as with {configuration}")
 
-
-def _answer(function: Function, configuration: Mapping[str, Any], boolean: bool) -> Any:
-    try:
-        value = function.value(configuration)
-        return bool(value) if boolean else value
-    except Exception as error:
-        return error
-
-
-def _samples(values: Values, reads: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yield all combinations of the parameters that are read, or 2,000 random ones."""
-    if math.prod(len(values[n]) for n in reads) <= _SAMPLES:
-        for c in itertools.product(*(v if n in reads else v[:1] for n, v in values.items())):
-            yield dict(zip(values, c, strict=True))
-        return
-    chance = random.Random(1)
-    for _ in range(_SAMPLES):
-        yield {n: chance.choice(v) for n, v in values.items()}
-
-
-def _table(function: Function, values: Values, boolean: bool, why: Exception) -> tuple[list[str], list[Any]]:
-    """Return the parameters that a function reads, and for each combination of these a row: the values, the answer."""
-    base = {n: v[0] for n, v in values.items()}
-    while True:
-        names = [n for n in values if n in function.reads]
-        reads = set(function.reads)
-        count = math.prod(len(values[n]) for n in names)
-        if count > _ROWS:
+    def table(self, why: Exception) -> _Answers:
+        """Return the answers for all combinations; NdtuneError if these are too many."""
+        full = _Answers(self.function, self.values, self.boolean, _ROWS) if self.count > _SAMPLES else self
+        if full.count > _ROWS:
+            names = ", ".join(n for n in self.values if n in self.function.reads)
             raise NdtuneError(
-                f"{function.name} cannot be translated ({why}), and it reads {', '.join(names)}, which have {count} "
+                f"{self.function.name} cannot be translated ({why}), and it reads {names}, which have {full.count} "
                 f"combinations, more than the {_ROWS} of a table: write it as a text, or as functions that read fewer"
             )
-        rows = []
-        for c in itertools.product(*(values[n] for n in names)):
-            rows.append((c, _answer(function, base | dict(zip(names, c, strict=True)), boolean)))
-            if function.reads != reads:
-                break
-        else:
-            return names, rows
+        return full
 
 
 # --- what the package calls ---
@@ -610,23 +606,22 @@ def expressions(
     and what the function raises.
     """
     values = {n: list(v) for n, v in tune_params.items()}
-    quantities = {n: [0.25, 1.5, 40.0] for n in names}
-    known = values | quantities
+    known = values | {n: [0.25, 1.5, 40.0] for n in names}
     function = f if isinstance(f, Function) else of_text(f, known) if isinstance(f, str) else of_callable(f)
     answers = _Answers(function, known, boolean)
-    if answers.failures and len(answers.failures) == len(answers.samples):
-        raise function.named(answers.failures[0][1], answers.failures[0][0])
+    failures = list(answers.failures())
+    if failures and len(failures) == len(answers.rows):
+        raise failures[0][1]
     try:
         result = _translate(function, known, boolean, rename or {})
         answers.compare(result)
     except Untranslatable as why:
-        if function.reads & quantities.keys():
+        if not function.reads <= values.keys():
             raise Untranslatable(f"{function.name} cannot be translated: {why}") from why
-        read, rows = _table(function, values, boolean, why)
-        for row, value in rows:
-            if isinstance(value, Exception):
-                raise function.named(value, dict(zip(read, row, strict=True))) from None
-        result = _cases([_parameter(n, values[n], Path(), rename or {}) for n in read], rows)
+        table = answers.table(why)
+        for _, error in table.failures():
+            raise error from None
+        result = _cases([_parameter(n, values[n], Path(), rename or {}) for n in table.names], table.rows)
     return [_text(r) for r in result] if isinstance(result, list | tuple) else _text(result)
 
 
@@ -704,14 +699,16 @@ def restrictions(
 def _restriction(
     function: Function, others: list[Function], values: Values, file: File, rename: Mapping[str, str]
 ) -> str | dict[str, str]:
+    def excluding(configuration: Mapping[str, Any], error: Exception) -> Function:
+        """Return the restriction that excludes a configuration for which the function raises an exception."""
+        for other in others:
+            with contextlib.suppress(Exception):
+                if not other.value(configuration):
+                    return other
+        raise error
+
     answers = _Answers(function, values, True)
-    guards: list[Function] = []
-    for configuration, error in answers.failures:
-        guard = next((g for g in others if _answer(g, configuration, True) is False), None)
-        if guard is None:
-            raise function.named(error, configuration)
-        if guard not in guards:
-            guards.append(guard)
+    guards = {id(g): g for g in (excluding(*failure) for failure in answers.failures())}.values()
     try:
         result = _translate(function, values, True, rename)
         answers.compare(result)
@@ -720,12 +717,10 @@ def _restriction(
     except Untranslatable as why:
         for guard in guards:
             function.reads |= guard.reads
-        names, rows = _table(function, values, True, why)
-    for row, value in rows:
-        configuration = {n: v[0] for n, v in values.items()} | dict(zip(names, row, strict=True))
-        if isinstance(value, Exception) and all(_answer(g, configuration, True) is not False for g in guards or others):
-            raise function.named(value, configuration)
-    write_table(file, [rename.get(n, n) for n in names], (row for row, value in rows if value is True))
+        table = (_Answers(function, values, True) if guards else answers).table(why)
+    for failure in table.failures():
+        excluding(*failure)
+    write_table(file, [rename.get(n, n) for n in table.names], (row for row, value in table.rows if value is True))
     return {"file": str(file)}
 
 

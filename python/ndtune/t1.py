@@ -5,6 +5,7 @@ Their expressions are Python's. They are parsed and translated, and what does mo
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -12,7 +13,8 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+import types
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,22 +76,26 @@ class _Field:
             raise self.error(f"expected {wanted}, found {json.dumps(self.value)[:80]}")
         return self.value
 
+    @contextlib.contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Name the place in errors of expressions."""
+        try:
+            yield
+        except Exception as error:
+            raise self.error(str(error) + "".join(f" ({n})" for n in getattr(error, "__notes__", ()))) from None
+
     def function(self, names: Mapping[str, Any]) -> _expressions.Function:
         """Return a number, or the text of a Python expression, as a function of the names."""
         if not isinstance(self.value, str | int | float):
             raise self.error(f"expected a number, a text, true or false, found {json.dumps(self.value)[:80]}")
-        try:
+        with self.blamed():
             return _expressions.of_text(str(self.value), names, trusted=False)
-        except NdtuneError as error:
-            raise self.error(error) from None
 
     def compute(self, names: Mapping[str, Any]) -> Any:
         """Return the value of a number or of the text of an expression."""
         function = self.function(names)
-        try:
+        with self.blamed():
             return function.call(names)
-        except Exception as error:
-            raise self.error(f"in {function.name}: {error}") from None
 
     def whole(self, names: Mapping[str, Any]) -> int:
         """Return a number of elements, the same for all configurations."""
@@ -102,12 +108,9 @@ class _Field:
 
     def expression(self, parameters: Mapping[str, list[Any]]) -> int | str:
         """Return a number of the configuration as an expression."""
-        try:
-            text = _expressions.expression(self.function(parameters), parameters)
-        except NdtuneError as error:
-            raise error if str(error).startswith(self.file) else self.error(error) from None
-        except Exception as error:
-            raise self.error(f"{type(error).__name__}: {error}") from None
+        function = self.function(parameters)
+        with self.blamed():
+            text = _expressions.expression(function, parameters)
         return int(text) if text.isdecimal() else text
 
 
@@ -140,11 +143,8 @@ class T1:
 
     def restrictions(self, folder: str | os.PathLike[str]) -> list[Any]:
         """Return the conditions as restrictions of a specification; a table of one is written into the folder."""
-        try:
+        with self._root.at("ConfigurationSpace").at("Conditions").blamed():
             return _expressions.restrictions(self._conditions, self.parameters, Path(folder))
-        except Exception as error:
-            notes = "".join(f" ({n})" for n in getattr(error, "__notes__", ()))
-            raise self._root.at("ConfigurationSpace").at("Conditions").error(f"{error}{notes}") from None
 
     def specification(self, folder: str | os.PathLike[str]) -> dict[str, Any]:
         """Return the specification; its data files are written into the folder, and named in it by absolute paths."""
@@ -293,38 +293,26 @@ class T1:
         from ndtune._search import Search
         from ndtune.strategies import Plan
 
+        names = list(self.parameters)
         with tempfile.TemporaryDirectory(prefix="ndtune-", ignore_cleanup_errors=True) as folder:
-            specification: Any = _Loaded(self, folder)
+            specification: Any = types.SimpleNamespace(  # its data are written, and Python has no part in the search
+                content={"measure": {}} | self.specification(folder),
+                tune_params=self.parameters,
+                names=names,
+                arguments=[],
+                handlers={},
+                configuration=dict,
+                values=lambda c: tuple(c[n] for n in names),
+                order=lambda c: tuple(self.parameters[n].index(c[n]) for n in names),
+                restrict=lambda *_: None,
+                write=lambda *_: None,
+            )
             arguments = ["--prior", "none", *options]
             plan = Plan("auto", "auto")
             task = Task(time.perf_counter(), specification, plan, {"time": False}, quiet=quiet, arguments=arguments)
             search = Search(task, specification)
             search.run()
         return search.results, search.env
-
-
-class _Loaded:
-    """A specification in the form that a search takes: its data are written, and Python has no part in it."""
-
-    def __init__(self, t1: T1, folder: str) -> None:
-        self.content = t1.specification(folder)
-        self.content.setdefault("measure", {})
-        self.tune_params, self.names = t1.parameters, list(t1.parameters)
-        self.arguments: list[Any] = []
-        self.handlers: dict[str, Callable[..., Any]] = {}
-
-    def configuration(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        return {n: next(v for v in self.tune_params[n] if v == given[n]) for n in self.names}
-
-    def values(self, configuration: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple(configuration[n] for n in self.names)
-
-    def order(self, configuration: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple(self.tune_params[n].index(configuration[n]) for n in self.names)
-
-    def restrict(self, restrictions: Any, folder: str) -> None: ...
-
-    def write(self, folder: str, outputs: Sequence[bool]) -> None: ...
 
 
 def _values(field: _Field) -> list[Any]:
