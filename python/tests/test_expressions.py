@@ -4,6 +4,7 @@ import functools
 import itertools
 import json
 import math
+import random
 import subprocess
 
 import numpy
@@ -296,3 +297,94 @@ def test_functions_hold_where_python_says_so(function, count, tmp_path):
     wanted = sum(bool(called(function, c)) for c in combinations(BLOCKS))
     translated = expressions.restrictions(function, BLOCKS, tmp_path)
     assert count(BLOCKS, translated) == wanted, translated
+
+
+def test_what_a_function_raises_is_raised_with_its_configuration(tmp_path):
+    with pytest.raises(ZeroDivisionError) as raised:
+        expressions.restrictions([lambda p: 8 % p["x"] == 0], PARAMETERS, tmp_path)
+    notes = getattr(raised.value, "__notes__", [str(raised.value)])
+    assert "test_expressions.py" in notes[0] and "'x': 0" in notes[0]
+    with pytest.raises(KeyError):
+        expressions.restrictions(lambda p: p["nothing"], PARAMETERS, tmp_path)
+    with pytest.raises(NameError):
+        expressions.restrictions(["nothing > 1"], PARAMETERS, tmp_path)
+    with pytest.raises(SyntaxError):
+        expressions.restrictions(["x >"], PARAMETERS, tmp_path)
+    with pytest.raises(ValueError, match="Unrecognized restriction type"):
+        expressions.restrictions([5], PARAMETERS, tmp_path)
+
+
+def test_an_exception_where_another_restriction_is_false_is_none(count, tmp_path):
+    rules = ["x != 0", lambda p: 8 % p["x"] == 0]
+    wanted = sum(c["x"] != 0 and 8 % c["x"] == 0 for c in combinations(PARAMETERS))
+    assert count(PARAMETERS, expressions.restrictions(rules, PARAMETERS, tmp_path)) == wanted
+
+
+def counting():
+    calls: list[int] = []
+
+    def first_calls_only(p):
+        calls.append(p["x"])
+        return len(calls) < 20
+
+    return first_calls_only
+
+
+@pytest.mark.parametrize("function", [lambda p: random.random() < 0.5 + p["x"] / 100, counting()])
+def test_functions_of_more_than_the_parameters_are_refused(function, tmp_path):
+    with pytest.raises(NdtuneError, match="depends on something else than the parameters"):
+        expressions.restrictions(function, PARAMETERS, tmp_path)
+
+
+def test_a_table_that_would_be_too_large_is_refused(tmp_path):
+    many = {name: list(range(100)) for name in "abcd"}
+    with pytest.raises(NdtuneError, match="reads a, b, c, d, which have 100000000 combinations"):
+        expressions.restrictions(lambda p: str(sum(p.values())).isdigit(), many, tmp_path)
+
+
+def test_many_conditions_stay_short(tmp_path):
+    names = [f"n{i}" for i in range(20)]
+
+    def rule(p):
+        for a, b in zip(names[::2], names[1::2], strict=True):
+            if p[a] == 1 and p[b] == 2:
+                return False
+        return True
+
+    (text,) = expressions.restrictions(rule, {name: [1, 2, 3] for name in names}, tmp_path)
+    assert text == " and ".join(f"not ({a} == 1 and {b} == 2)" for a, b in zip(names[::2], names[1::2], strict=True))
+
+
+def test_constraints_of_python_constraint(count, tmp_path):
+    constraint = pytest.importorskip("constraint")
+    values = {name: list(range(6)) for name in "abc"}
+    rules = [
+        constraint.ExactSumConstraint(7), (constraint.MaxProdConstraint(12), ["a", "b"]),
+        constraint.AllDifferentConstraint(), (constraint.InSetConstraint([1, 2, 4]), ["c"]),
+        constraint.FunctionConstraint(lambda a, b, c: a < b or c == 1),
+    ]  # fmt: skip
+    wanted = sum(
+        sum(v) == 7 and v[0] * v[1] <= 12 and len(set(v)) == 3 and v[2] in (1, 2, 4) and (v[0] < v[1] or v[2] == 1)
+        for v in itertools.product(*values.values())
+    )
+    assert count(values, expressions.restrictions(rules, values, tmp_path)) == wanted > 0
+
+
+def test_the_limit_of_a_work_group_stands_last(tmp_path):
+    sizes = {"block_size_x": [1, 2], "tile": [1], "block_size_y": [3]}
+    made = expressions.restrictions("tile > 0 or tile < 1", sizes, tmp_path, 1024)
+    assert made == ["tile > 0 or tile < 1", "block_size_x * block_size_y <= 1024"]
+    names = {"block_size_y": "y", "tile": "t"}
+    renamed = expressions.restrictions(["tile == 1"], sizes, tmp_path, "limit", rename=names)
+    assert renamed == ["t == 1", "block_size_x * y <= limit"]
+
+
+def test_values_are_expressions_or_conditional_ones():
+    assert expressions.expression("x * 2", PARAMETERS) == "x * 2"
+    assert expressions.expression(lambda p: p["x"] // 2 + 1, PARAMETERS) == "floor_div(x, 2) + 1"
+    assert expressions.expression(lambda p: {"float": 4}.get(p["s"], 16), PARAMETERS) == 's == "float" ? 4 : 16'
+    assert expressions.expression(lambda p: p["n"] / p["time"], {"n": [3]}, names=["time"]) == "true_div(n, time)"
+    with pytest.raises(expressions.Untranslatable, match="cannot be translated"):
+        expressions.expression(lambda p: float(str(p["time"])), {"n": [3]}, names=["time"])
+    assert expressions.evaluate("x * math.ceil(f)", {"x": 3, "f": 0.5}) == 3
+    assert expressions.evaluate(lambda p: p["x"], {"x": 3}) == 3
