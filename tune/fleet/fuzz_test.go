@@ -33,8 +33,8 @@ func FuzzMessage(f *testing.F) {
 	} {
 		f.Add(byte(i), encode(m))
 	}
-	for _, text := range []string{`{"protocol":2}`, `{"protocol":2,"result":{"Status":"well"}}`, `{"protocol":2,"result":{"Status":"correct","Times":[-1]}}`,
-		`{"protocol":2,"values":{"i":1e400,"j":"x","k":[1],"l":{"a":"NaN"}}}`, `[`, "\xff", `{"protocol":2,"since":"0000-01-01T00:00:00Z","silence_ns":-1}`} {
+	for _, text := range []string{`{"protocol":3}`, `{"protocol":3,"result":{"Status":"well"}}`, `{"protocol":3,"result":{"Status":"correct","Times":[-1]}}`,
+		`{"protocol":3,"values":{"i":1e400,"j":"x","k":[1],"l":{"a":"NaN"}}}`, `[`, "\xff", `{"protocol":3,"since":"0000-01-01T00:00:00Z","silence_ns":-1}`} {
 		for i := range byte(7) {
 			f.Add(i, []byte(text))
 		}
@@ -89,7 +89,7 @@ func FuzzMessage(f *testing.F) {
 func sentOn[T versioned](t *testing.T, data []byte) (m T, good bool) {
 	m, err := decode[T](data)
 	if err != nil {
-		if string(data) == `{"protocol":2}` && !errors.Is(err, errOther) {
+		if string(data) == `{"protocol":3}` && !errors.Is(err, errOther) {
 			t.Errorf("%q: %v", data, err)
 		}
 		return m, false

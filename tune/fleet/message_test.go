@@ -3,7 +3,6 @@ package fleet
 import (
 	"bytes"
 	"context"
-	"encoding/gob"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -76,11 +75,11 @@ func TestForeignProblems(t *testing.T) {
 		c := connect(t, s)
 		d := newProblem(t, 2).Definition()
 		test.change(&d)
-		var data bytes.Buffer
-		if err := gob.NewEncoder(&data).Encode(d); err != nil {
+		data, err := d.Encode()
+		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.problems.PutBytes(t.Context(), "foreign", data.Bytes()); err != nil {
+		if _, err := c.problems.PutBytes(t.Context(), "foreign", data); err != nil {
 			t.Fatal(err)
 		}
 		id := fmt.Sprintf("s%d", i)
@@ -132,8 +131,8 @@ func TestMalformedMessages(t *testing.T) {
 	other := wrong
 	other.Protocol++
 	for _, subject := range []string{workSubjects + "s", resultSubjects + "s"} {
-		for _, data := range [][]byte{nil, []byte("garbage"), []byte("{}"), []byte(`{"protocol":2}`), []byte(`{"protocol":2,"key":7}`), encode(wrong), encode(other), []byte(`{"protocol":2,"key":"k","values":{"i":99}}`),
-			[]byte(`{"protocol":2,"key":"again","remeasure":[{"i":1}],"rounds":1}`), []byte(`{"protocol":2,"key":"again2","remeasure":[{"i":1}],"rounds":1}`), bytes.Repeat([]byte("["), 100_000)} {
+		for _, data := range [][]byte{nil, []byte("garbage"), []byte("{}"), []byte(`{"protocol":3}`), []byte(`{"protocol":3,"key":7}`), encode(wrong), encode(other), []byte(`{"protocol":3,"key":"k","values":{"i":99}}`),
+			[]byte(`{"protocol":3,"key":"again","remeasure":[{"i":1}],"rounds":1}`), []byte(`{"protocol":3,"key":"again2","remeasure":[{"i":1}],"rounds":1}`), bytes.Repeat([]byte("["), 100_000)} {
 			for range 2 {
 				if _, err := c.js.Publish(t.Context(), subject, data); err != nil {
 					t.Fatal(err)
@@ -217,8 +216,8 @@ func TestReplays(t *testing.T) {
 	run("one")
 	run("two")
 	for _, id := range []string{"one", "two"} { // of searches that are over
-		publish(workSubjects+id, []byte(`{"protocol":2}`))
-		publish(resultSubjects+id, []byte(`{"protocol":2}`))
+		publish(workSubjects+id, []byte(`{"protocol":3}`))
+		publish(resultSubjects+id, []byte(`{"protocol":3}`))
 	}
 	run("three")
 }

@@ -178,7 +178,7 @@ func (p *Problem) canonical() canonicalProblem {
 	for _, a := range p.arguments {
 		c.Arguments = append(c.Arguments, canonicalArgument{
 			Name: a.Name, Type: typeDigest(&a), Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
-			Content: contentDigest(a.Content), Fill: fillDigest(&a), Output: a.Output, Restore: a.RestoreEachLaunch,
+			Content: p.contentDigest(a.Content), Fill: fillDigest(&a), Output: a.Output, Restore: a.RestoreEachLaunch,
 			Image: a.Image, Sampler: a.Sampler,
 		})
 	}
@@ -204,7 +204,7 @@ func (p *Problem) canonical() canonicalProblem {
 			c.Command = d.Verify.Command.Args
 		}
 		for name, data := range v.expected {
-			c.Expected[name] = contentDigest(data)
+			c.Expected[name] = p.contentDigest(data)
 		}
 	}
 	return c
@@ -268,10 +268,15 @@ func (v *verification) kind(given *task.Verification) string {
 	return "check function"
 }
 
-func contentDigest(a *array.Array) string {
+// contentDigest returns the digest of an array of the problem, which is computed once.
+func (p *Problem) contentDigest(a *array.Array) string {
 	if a == nil {
 		return ""
 	}
-	sum := sha256.Sum256(a.Bytes)
-	return hex.EncodeToString(sum[:])
+	text, known := p.digests.Load(a)
+	if !known {
+		text = fmt.Sprintf("%x", sha256.Sum256(a.Bytes))
+		p.digests.Store(a, text)
+	}
+	return text.(string)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
@@ -55,6 +56,7 @@ type Problem struct {
 	buildRestrictions []*expression.Expression
 
 	commandDigest func() string // of Kernel.Command
+	digests       sync.Map      // of arrays, which never change: texts by *array.Array
 }
 
 // New checks a definition and compiles it. It joins a [task.FieldError] for each fault in its error. It

@@ -124,12 +124,34 @@ func (g *group) reap(end *End) {
 	end.State, end.Printed = g.command.ProcessState, g.printed.end()
 }
 
+// A Bulky request has data that are too long for package gob, which would copy them several times: they follow it as they are. Their length
+// is told by what gob encodes. Sending a request takes its data away.
+type Bulky interface {
+	Bulk() (data *[]byte, length int)
+}
+
+// bulkOf returns the data of a request; its length is 0 if there are none.
+func bulkOf(request any) (data *[]byte, length int) {
+	if b, ok := request.(Bulky); ok {
+		return b.Bulk()
+	}
+	return nil, 0
+}
+
 // write sends the requests.
 func (c *Child[Q, A]) write(to io.WriteCloser) {
 	w := bufio.NewWriter(to)
 	encoder := gob.NewEncoder(w)
 	for r := range c.Requests {
-		if encoder.Encode(r) != nil || w.Flush() != nil {
+		var data []byte
+		if at, n := bulkOf(&r); n > 0 {
+			data, *at = (*at)[:n], nil
+		}
+		err := encoder.Encode(r)
+		if err == nil {
+			_, err = w.Write(data)
+		}
+		if err != nil || w.Flush() != nil {
 			break // the child has ended, of which read tells
 		}
 	}

@@ -70,10 +70,16 @@ func NewParent[Q, A any](name string, in io.Reader, out io.Writer) *Parent[Q, A]
 // Listen passes on the requests until there are no more, and then ends this process, whatever it
 // does: the parent has ended, or has no more use for it.
 func (p *Parent[Q, A]) Listen(hear func(Q)) {
-	decoder := gob.NewDecoder(bufio.NewReader(p.in))
+	in := bufio.NewReader(p.in)
+	decoder := gob.NewDecoder(in) // which reads nothing ahead
 	for {
 		var r Q
-		if err := decoder.Decode(&r); err != nil {
+		err := decoder.Decode(&r)
+		if at, n := bulkOf(&r); err == nil && n > 0 {
+			*at = make([]byte, n)
+			_, err = io.ReadFull(in, *at)
+		}
+		if err != nil {
 			if err != io.EOF {
 				fmt.Fprintf(os.Stderr, "ndtune %s: read a message: %v\n", p.name, err)
 			}

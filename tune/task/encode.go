@@ -3,15 +3,49 @@ package task
 import (
 	"bytes"
 	"encoding/gob"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/ndtune/ndtune/tune/array"
 )
 
+// An encoded definition is followed by the contents of its arrays, which package gob would copy several times. Each begins at a multiple of
+// alignment.
+type encoded struct {
+	Definition Definition
+	Lengths    []int // of the contents in bytes, in the order of withArrays
+}
+
+// alignment is that of the largest type of OpenCL C, in bytes.
+const alignment = 128
+
+func aligned(n int) int { return (n + alignment - 1) / alignment * alignment }
+
 // Decode returns the definition that [Definition.Encode] encoded. It may come from somebody else, and name
-// commands and files: see [Definition.Outside].
+// commands and files: see [Definition.Outside]. The content of its arrays is part of the data, which must not be changed.
 func Decode(data []byte) (d Definition, err error) {
-	return d, gob.NewDecoder(bytes.NewReader(data)).Decode(&d)
+	var e encoded
+	head := bytes.NewReader(data)
+	if err := gob.NewDecoder(head).Decode(&e); err != nil {
+		return d, err
+	}
+	offset, damaged := len(data)-head.Len(), false
+	d = e.Definition.withArrays(func(a *array.Array) *array.Array {
+		offset = aligned(offset)
+		if damaged = damaged || len(e.Lengths) == 0 || e.Lengths[0] < 0 || e.Lengths[0] > len(data)-offset; damaged {
+			return a
+		}
+		end := offset + e.Lengths[0]
+		content := array.Array{Type: a.Type, Struct: a.Struct, Bytes: data[offset:end:end]}
+		offset, e.Lengths = end, e.Lengths[1:]
+		return &content
+	})
+	if damaged || offset != len(data) || len(e.Lengths) > 0 {
+		return Definition{}, errors.New("the content of an array is missing or too long")
+	}
+	return d, nil
 }
 
 // Package gob must know the types of values in fields of type any. Besides the basic types and lists of
@@ -25,9 +59,50 @@ func init() {
 
 // Encode returns a definition without functions for another process: see problem.Problem.Portable.
 func (d *Definition) Encode() ([]byte, error) {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(d); err != nil {
+	var contents [][]byte
+	var e encoded
+	e.Definition = d.withArrays(func(a *array.Array) *array.Array {
+		contents, e.Lengths = append(contents, a.Bytes), append(e.Lengths, len(a.Bytes))
+		return &array.Array{Type: a.Type, Struct: a.Struct}
+	})
+	var head bytes.Buffer
+	if err := gob.NewEncoder(&head).Encode(e); err != nil {
 		return nil, fmt.Errorf("encode the problem: %w", err)
 	}
-	return b.Bytes(), nil
+	size := head.Len()
+	for _, content := range contents {
+		size = aligned(size) + len(content)
+	}
+	data, end := make([]byte, size), head.Len()
+	copy(data, head.Bytes())
+	for _, content := range contents {
+		end = aligned(end) + copy(data[aligned(end):], content)
+	}
+	return data, nil
+}
+
+// withArrays returns the definition with other arrays as contents and expected outputs, also of the reference.
+func (d *Definition) withArrays(other func(*array.Array) *array.Array) Definition {
+	c := *d
+	c.Arguments = slices.Clone(d.Arguments)
+	for i := range c.Arguments {
+		if a, ok := c.Arguments[i].Data.(*array.Array); ok {
+			c.Arguments[i].Data = other(a)
+		}
+	}
+	if d.Verify == nil {
+		return c
+	}
+	v := *d.Verify
+	v.Expected, c.Verify = maps.Clone(v.Expected), &v
+	for _, name := range slices.Sorted(maps.Keys(v.Expected)) {
+		if a, ok := v.Expected[name].(*array.Array); ok {
+			v.Expected[name] = other(a)
+		}
+	}
+	if v.Problem != nil {
+		reference := v.Problem.withArrays(other)
+		v.Problem = &reference
+	}
+	return c
 }

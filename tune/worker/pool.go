@@ -159,6 +159,7 @@ func (p *Pool) prepare() (err error) {
 		return nil
 	}
 	p.hello.Problem, err = p.problem.Encode()
+	p.hello.Bulk = len(p.hello.Problem)
 	var functions *problem.FunctionError
 	if errors.As(err, &functions) {
 		return fmt.Errorf("%w: register it (worker.Register), or evaluate in this process (device.Open)", err)

@@ -61,6 +61,7 @@ type hello struct {
 	Device   hardware.Device
 
 	Problem []byte // by problem.Problem.Encode; nil: a registered function makes it
+	Bulk    int    // length of Problem, if it follows the message
 	Maker   string // its name
 	Input   string // for it
 	Digest  string // that the problem must have
@@ -76,6 +77,14 @@ type hello struct {
 	Task   peak.Task // of a worker that evaluates: what it measures while it has nothing else to do
 
 	Program *program // whose kernels to declare, and nothing else
+}
+
+// Bulk implements process.Bulky.
+func (r *request) Bulk() (*[]byte, int) {
+	if r.Hello == nil {
+		return nil, 0
+	}
+	return &r.Hello.Problem, r.Hello.Bulk
 }
 
 // values are a configuration.

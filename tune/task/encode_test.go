@@ -1,0 +1,50 @@
+package task
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune/array"
+)
+
+// portableTask has arrays of several lengths wherever a definition has arrays.
+func portableTask() Definition {
+	content := func(bytes ...byte) *array.Array { return &array.Array{Type: array.Uint8, Bytes: bytes} }
+	return Definition{
+		Kernel: Kernel{Name: "k"},
+		Arguments: []Argument{
+			{Name: "a", Data: content(1, 2, 3)}, {Name: "n", Value: 7}, {Name: "empty", Data: content()}, {Name: "b", Data: content(make([]byte, 200)...)},
+		},
+		Verify: &Verification{
+			Expected: map[string]any{"b": content(4), "a": content(5, 6)},
+			Problem:  &Definition{Arguments: []Argument{{Name: "c", Data: content(8)}}},
+		},
+	}
+}
+
+func TestArraysFollowTheDefinition(t *testing.T) {
+	given := portableTask()
+	data, err := given.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := portableTask(); !reflect.DeepEqual(given, again) {
+		t.Error("encoding has changed the definition")
+	}
+	got, err := Decode(data)
+	got.Arguments[2].Data.(*array.Array).Bytes = given.Arguments[2].Data.(*array.Array).Bytes // nil or empty
+	if err != nil || !reflect.DeepEqual(got, given) {
+		t.Errorf("%v, decoded:\n%+v\nwant:\n%+v", err, got, given)
+	}
+	if a := got.Arguments[0].Data.(*array.Array); cap(a.Bytes) != 3 {
+		t.Errorf("the content has room for %d bytes, which are another's", cap(a.Bytes))
+	}
+	for n := range data {
+		if _, err := Decode(data[:n]); err == nil {
+			t.Fatalf("%d of %d bytes were decoded", n, len(data))
+		}
+	}
+	if _, err := Decode(append(data, 0)); err == nil {
+		t.Error("a byte too many was decoded")
+	}
+}
