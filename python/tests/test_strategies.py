@@ -33,7 +33,7 @@ def planned(strategy: Any, options: dict[str, Any] | None = None, seed: int | No
          "--strategy bayes_opt:acquisition=lcb,initial=5 --max-evals 100"),
         ("nsga2", {"mutation_prob": 0.2}, "--strategy nsga2:mutation_chance=5"),
         ("simulated_annealing", {"alpha": 0.5, "T_min": 0.1},
-         "--strategy simulated_annealing:alpha=0.5,T_min=0.1 --max-evals 4"),
+         "--strategy simulated_annealing:alpha=0.5,T_min=0.1 --max-evals 3680"),
         ("auto", {"max_fevals": 9}, "--strategy auto --max-evals 9"),
         ("pso", {"max_fevals": 9, "x0": [64, "b", True]},
          "--strategy pso --max-evals 9 --start block_size_x=64,mode=b,fast=true"),
@@ -51,8 +51,8 @@ def test_arguments(name: str, options: dict[str, Any], arguments: str) -> None:
         ("minimize", {}, "mls", "ndtune has no strategy minimize: mls takes its place"),
         ("nsga3", {}, "nsga2", "ndtune has no strategy nsga3: nsga2 takes its place"),
         ("pyatf_strategies", {"searchtechnique": "torczon"}, "mls", "no strategy pyatf_strategies"),
-        ("bayes_opt", {"method": "multi"}, "bayes_opt", "the option method of bayes_opt has no counterpart"),
-        ("pso", {"constraint_aware": False}, "pso", "the option constraint_aware of pso has no counterpart"),
+        ("bayes_opt", {"method": "multi"}, "bayes_opt", "runs without the options method"),
+        ("pso", {"constraint_aware": False}, "pso", "runs without the options constraint_aware"),
     ],
 )
 def test_notes(name: str, options: dict[str, Any], used: str, note: str) -> None:
