@@ -22,6 +22,7 @@ func Describe(d *cl.Device) (hardware.Device, error) {
 	}
 	t := hardware.Device{
 		Name: info.Name, Vendor: info.Vendor, Platform: platform.Name, Driver: info.DriverVersion,
+		PlatformVersion: platform.Version, CVersion: info.CVersion,
 		Version: info.Version, Type: typeName(info.Type),
 		ComputeUnits: info.ComputeUnits, ClockMHz: info.MaxClockMHz,
 		GlobalMemory: info.GlobalMemSize, MaxAllocation: info.MaxAllocSize, LocalMemory: info.LocalMemSize,

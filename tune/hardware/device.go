@@ -25,6 +25,10 @@ type Device struct {
 	PCI      string `json:"pci,omitempty"`  // domain:bus:device.function
 	UUID     string `json:"uuid,omitempty"` // 32 hexadecimal digits, with hyphens
 
+	// Versions that programs for Python show, as the driver reports them.
+	PlatformVersion string `json:"platform_version,omitempty"`
+	CVersion        string `json:"opencl_c_version,omitempty"` // of OpenCL C
+
 	// Architecture is the instruction set in the vendor's words: the compute capability of NVIDIA as
 	// "sm_90", the gfx name of AMD as "gfx90a", the IP version of Intel as "12.60.7". It is "" on other
 	// devices.
