@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from ndtune import util
-from ndtune._cache import Cache
-from ndtune._space import Space
 from ndtune.results import Progress, Results
-from ndtune.strategies import Plan
 
 
 class Interrupted(KeyboardInterrupt):
@@ -22,30 +17,18 @@ class Interrupted(KeyboardInterrupt):
         self.results, self.env = results, env
 
 
-@dataclass
-class Task:
-    """What tune_kernel was asked for, checked, with all defaults filled in; times are in seconds."""
+class Task(util.Options):
+    """The arguments of tune_kernel by their names, checked, and what was made of them.
 
-    begun: float  # as time.perf_counter
-    space: Space
-    plan: Plan
-    objectives: dict[str, bool]
-    metrics: dict[str, Any] | None = None
-    restrictions: Any = None
-    answer: Sequence[Any] | None = None
-    atol: Any = 1e-6
-    rtol: Any = 1e-5
-    verify: Callable[..., Any] | None = None
-    observed: Any = None  # the plan of the observers
-    iterations: int = 7
-    strict: bool = False
-    verbose: bool = False
-    quiet: bool = False
-    progress: str | None = None
-    compiler_options: Any = None
-    arguments: list[str] = field(default_factory=list)  # more of the command line: device, workers and so on
-    cache: Cache | None = None
-    log: str | None = None
+    begun: when tune_kernel was called, as time.perf_counter; space: a Space; plan: that of the strategy; objectives: by
+    name, whether higher is better; observed: the plan of the observers; cache: a Cache; flags: more of the
+    program's command line.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        names = "metrics restrictions answer verify observed cache keep_log progress compiler_options strategy_options"
+        defaults = dict.fromkeys(names.split()) | dict.fromkeys(("strict", "verbose", "quiet"), False)
+        super().__init__(defaults | {"atol": 1e-6, "rtol": 1e-5, "iterations": 7, "flags": []} | given)
 
 
 class Outcome:
@@ -71,21 +54,19 @@ class Outcome:
         winner is the best of the final measurement.
         """
         self.progress.end()
-        wall = 1000 * (time.perf_counter() - self.task.begun)
-        util.get_total_timings(self.results, self.env, wall)
-        names = [name for name in self.env if name.startswith("total_")]
-        total = sum(self.env[name] for name in names)
-        # Builds that overlap count as the time that passed, so that the totals add up to it.
-        if passed and total > passed:
-            self.env.update({name: self.env[name] * passed / total for name in names})
-            self.env["overhead_time"] = wall - passed
+        # Builds overlap: each then counts for its share of the time that passed, so that all add up to it.
+        total = sum(row[stage] for row in self.results for stage in util.STAGES if stage in row)
+        share = passed / total if passed and total > passed else 1
+        for row in self.results if share < 1 else ():
+            row.update({stage: row[stage] * share for stage in util.STAGES})
+        util.get_total_timings(self.results, self.env, 1000 * (time.perf_counter() - self.task.begun))
         self._name_best(winner)
         self.results.env = self.env
 
     def _name_best(self, winner: dict[str, Any] | None) -> None:
         """Put the best configuration, or the front of several objectives, into env, and print it."""
         results, objectives = self.results, self.task.objectives
-        say: Any = print if not self.task.quiet else lambda text: None
+        say: Any = print if self.progress.mode == "text" else lambda text: None
         if not results:
             return say("no results to report")
         if len(objectives) > 1:

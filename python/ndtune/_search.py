@@ -8,7 +8,7 @@ import os
 import shlex
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
@@ -22,6 +22,8 @@ from ndtune._outcome import Interrupted, Outcome, Task
 from ndtune._process import Process
 from ndtune._space import Values
 from ndtune._specification import Specification, memory_for, save
+from ndtune.observers import plan as observers
+from ndtune.observers.plan import Plan as Observed
 from ndtune.searchspace import Searchspace
 from ndtune.strategies import driver
 
@@ -41,13 +43,14 @@ class Search(Outcome):
     def __init__(self, task: Task, specification: Specification) -> None:
         super().__init__(task)
         self._specification = specification
+        self._observed: Observed = task.observed or observers.plan(None, specification)
         self._rows: dict[str, dict[str, Any]] = {}  # by key, also of what was known before
         self._finals: list[dict[str, Any]] = []
         self._end: dict[str, Any] = {}
         self._began = self._ended = 0.0  # the search without the final measurement, as time.perf_counter
+        self._most_threads = 0
         self._failure: Exception | None = None
         self._interrupted = False
-        self._max_threads = 0  # of a work-group
         self._returned: list[dict[str, Any]] | None = None  # by a strategy object
         self._wanted: list[bool] = []  # the outputs that are verified, by argument
         self._quantities: dict[str, str] = {}  # the objectives that Python computes, by the quantities of the program
@@ -63,42 +66,38 @@ class Search(Outcome):
         with contextlib.ExitStack() as stack:
             temporary = tempfile.TemporaryDirectory(prefix="ndtune-", dir=place, ignore_cleanup_errors=True)
             folder = stack.enter_context(temporary)
-            handlers = {"verify": self._judge, "objective": self._evaluate, **specification.handlers}
-            if task.observed:
-                handlers |= task.observed.handlers
-            if task.plan.object:
-                talk = driver.Conversation(
-                    task.space,
-                    lambda: self._step(process),
-                    lambda answer: callbacks.send("strategy", answer),
-                    lambda values: self._rows.get(key_of(values)),
-                )
-                handlers["strategy"] = talk.answer
-            callbacks = stack.enter_context(Callbacks(handlers))
-            arguments = self._arguments(folder)
-            if task.plan.object:
-                arguments += ["--strategy", "command:" + shlex.join(callbacks.command("strategy"))]
-            process = stack.enter_context(Process(arguments, self._line, callbacks))
+            talk = driver.Conversation(
+                specification,
+                self._step,
+                lambda message: callbacks.send("strategy", message),
+                lambda values: self._rows.get(key_of(values)),
+            )
+            handlers = {"verify": self._judge, "objective": self._evaluate, "strategy": talk.answer}
+            callbacks = stack.enter_context(Callbacks(handlers | specification.handlers | self._observed.handlers))
+            arguments = self._arguments(folder, callbacks)
+            self._process = stack.enter_context(Process(arguments, self._line, callbacks))
             # The program loads drivers from here on.
             content |= self._objectives()
-            content["measure"]["launches"] = task.iterations
             specification.restrict(task.restrictions, folder)
-            verification = self._verification(folder)
-            if verification:
+            if verification := self._verification(folder):
                 content["verify"] = verification
             specification.write(folder, self._wanted if verification else [False] * len(self._wanted))
-            self._commands(callbacks)
-            process.send(json.dumps(content, ensure_ascii=False) + self._known())
+            self._ask_python(callbacks.command)
+            self._process.send(json.dumps(content, ensure_ascii=False) + self._known())
             if task.plan.object:
-                self._drive(talk, process)
-            self._follow(process)
-            self.env["notes"] = process.notes
+                self._let_object_search(talk)
+            while self._step():
+                pass
+            self.env["notes"] = self._process.notes
         self._finish()
 
-    def _arguments(self, folder: str) -> list[str]:
+    def _arguments(self, folder: str, callbacks: Callbacks) -> list[str]:
         """The command line of the program."""
         task = self.task
-        arguments = ["tune", "-", "--json", "--no-peak", "--log", task.log or os.path.join(folder, "run.jsonl")]
+        arguments = ["tune", "-", "--json", "--no-peak", "--log", task.keep_log or os.path.join(folder, "run.jsonl")]
+        arguments += [*task.plan.arguments, *self._observed.arguments, *task.flags]
+        if task.plan.object:
+            arguments += ["--strategy", "command:" + shlex.join(callbacks.command("strategy"))]
         if task.plan.time_limit is not None:
             startup = time.perf_counter() - task.begun
             if startup > task.plan.time_limit:
@@ -108,63 +107,55 @@ class Search(Outcome):
                     "search space."
                 )
             arguments += ["--time-limit", f"{task.plan.time_limit - startup:.6f}s"]
-        observing = task.observed.arguments if task.observed else []
-        return [*arguments, *task.plan.arguments, *observing, *task.arguments]
+        return arguments
 
-    def _commands(self, callbacks: Callbacks) -> None:
-        """Name the commands that ask Python in the specification."""
-        content = self._specification.content
+    def _ask_python(self, command: Callable[[str], list[str]]) -> None:
+        """Complete the specification by what is measured, and by the commands that ask Python."""
+        content, observed = self._specification.content, self._observed
         if "kernel" in self._specification.handlers:
-            content["kernel"]["command"] = callbacks.command("kernel")
+            content["kernel"]["command"] = command("kernel")
         if "command" in content.get("verify", ()):
-            content["verify"]["command"] = callbacks.command("verify")
-        if self.task.observed:
-            content["measure"] |= self.task.observed.measure(callbacks.command)
+            content["verify"]["command"] = command("verify")
+        measure = content["measure"]
+        measure |= observed.measure(command) | {"launches": self.task.iterations}
         if self._quantities:
-            own = {"command": callbacks.command("objective"), "quantities": list(self._quantities)}
-            content["measure"].setdefault("instruments", []).append(own | {"each": "configuration"})
+            own = {"command": command("objective"), "quantities": list(self._quantities), "timeout": "24h"}
+            measure["instruments"] = [*measure.get("instruments", ()), own | {"each": "configuration"}]
+            measure["observe"] = [*measure.get("observe", ()), *self._quantities]
 
-    def _drive(self, talk: driver.Conversation, process: Process) -> None:
-        """Let a strategy object search, with the limit of the device that the header has."""
-        task = self.task
-        while "device_name" not in self.env and self._step(process):
+    def _let_object_search(self, talk: driver.Conversation) -> None:
+        """Let a strategy object search, as soon as the program asks."""
+        while not self._began and self._step():
             pass
-        if "device_name" not in self.env:
-            return
-        searchspace = Searchspace(task.space.tune_params, task.restrictions, self._max_threads)
-        most = min(task.plan.max_fevals or searchspace.size, searchspace.size)
-        budget = util.TuningBudget(task.plan.time_limit, most)
+        task = self.task
+        space = Searchspace(task.space.tune_params, task.restrictions, self._most_threads)
+        most = min(task.plan.max_fevals or space.size, space.size)
         try:
-            self._returned = driver.search(task, searchspace, talk.evaluate, budget)
+            budget = util.TuningBudget(task.plan.time_limit, most)
+            self._returned = driver.search(task, space, talk.evaluate, budget)
         except KeyboardInterrupt:
-            self._interrupt(process)
+            self._interrupted = True
+            self._process.interrupt()
         talk.end()
 
-    def _interrupt(self, process: Process) -> None:
-        if self._interrupted:
-            raise KeyboardInterrupt
-        self._interrupted = True
-        process.interrupt()
-
-    def _step(self, process: Process) -> bool:
-        """Take the program's next line or question; return False at its end."""
+    def _step(self) -> bool:
+        """Take the next line or question of the program; False at its end."""
         try:
-            if not process.pump():
-                return False
+            if self._process.pump():
+                if self._failure:
+                    raise self._failure
+                return True
         except KeyboardInterrupt:
-            self._interrupt(process)
-        if self._failure:
-            process.close()
-            raise self._failure
-        return True
-
-    def _follow(self, process: Process) -> None:
-        """Take the program's lines until it ends."""
-        while self._step(process):
-            pass
-        status = self._end.get("status", process.status)
-        if status in (2, 3) or "status" not in self._end and not self._interrupted:
-            raise NdtuneError(self._end.get("error") or "\n".join(process.notes) or f"ndtune ended with {status}")
+            if self._interrupted:
+                raise
+            self._interrupted = True
+            self._process.interrupt()
+            return True
+        status = self._end.get("status", self._process.status)
+        if status in (2, 3) or not self._end and not self._interrupted:
+            notes = "\n".join(self._process.notes)
+            raise NdtuneError(self._end.get("error") or notes or f"ndtune ended with the status {status}")
+        return False
 
     # --- lines of the program ----------------------------------------------------------------------------------
 
@@ -192,32 +183,25 @@ class Search(Outcome):
 
     def _header(self, line: dict[str, Any]) -> None:
         device = line["device"]
-        self.env |= {
-            "platform_name": device.get("platform", ""),
-            "platform_version": device.get("platform_version", ""),
-            "device_name": device["name"],
-            "device_version": device.get("version", ""),
-            "opencl_c_version": device.get("opencl_c_version", ""),
-            "driver_version": device.get("driver", ""),
-            "iterations": self.task.iterations,
-            "compiler_options": self.task.compiler_options,
-            "ndtune": line.get("tool", ""),
-        }
+        names = {"platform_name": "platform", "platform_version": "platform_version", "device_name": "name"}
+        names |= {"device_version": "version", "opencl_c_version": "opencl_c_version", "driver_version": "driver"}
+        self.env |= {name: device.get(ours, "") for name, ours in names.items()}
+        self.env |= {"iterations": self.task.iterations, "compiler_options": self.task.compiler_options}
+        self.env["ndtune"] = line.get("tool", "")
+        self._most_threads = device["max_work_group_size"]
         self.progress.begin(device["name"], line.get("space_size"))
         if self.task.verbose and line.get("space_size"):
             self.progress.note(f"Searchspace has {line['space_size']} configurations after restrictions.")
         if self.task.cache:
             self.task.cache.open(device["name"], list(self.task.objectives))
-        self._max_threads = device.get("max_work_group_size", 0)
-        if self.task.observed:
-            self.task.observed.register_device(
-                name=device["name"],
-                env=self.env,
-                max_threads=self._max_threads,
-                units=self.results.units,
-                iterations=self.task.iterations,
-                missing={i["quantity"]: i["missing"] for i in device.get("instruments", ()) if "missing" in i},
-            )
+        self._observed.register_device(
+            name=device["name"],
+            env=self.env,
+            max_threads=self._most_threads,
+            units=self.results.units,
+            iterations=self.task.iterations,
+            missing={i["quantity"]: i["missing"] for i in device.get("instruments") or () if "missing" in i},
+        )
         self._began = time.perf_counter()
 
     def _result(self, line: dict[str, Any]) -> None:
@@ -247,8 +231,7 @@ class Search(Outcome):
         row: dict[str, Any] = {}
         if line["status"] == "correct":
             row |= {"time": float(np.mean(line["times"])), "times": line["times"]}
-            if self.task.observed:
-                row |= self.task.observed.collect(values, line.get("metrics", {}))
+            row |= self._observed.collect(values, line.get("metrics") or {})
         else:
             reason = line.get("reason", "")
             kind = _FAILURES[line["status"]]
@@ -277,15 +260,14 @@ class Search(Outcome):
     def _verification(self, folder: str) -> dict[str, Any]:
         """The part `verify` of the specification: empty without a check, with a command if Python judges."""
         task, arguments = self.task, self._specification.arguments
-        outputs = bool(task.observed and task.observed.outputs)
         self._wanted = [a.array is not None for a in arguments]
-        if not task.answer and not task.verify and not outputs:
+        if not task.answer and not task.verify and not self._observed.outputs:
             return {}
         if task.answer:
             if len(task.answer) != len(arguments):
                 raise TypeError("The length of argument list and provided results do not match.")
             self._wanted = [expected is not None for expected in task.answer]
-        if task.verify or outputs or not task.answer:
+        if task.verify or self._observed.outputs or not task.answer:
             return {"command": []}
         expected_files = {}
         for i, (argument, expected) in enumerate(zip(arguments, task.answer, strict=True)):
@@ -311,14 +293,13 @@ class Search(Outcome):
         task, specification = self.task, self._specification
         outputs = specification.loaded(question["outputs"], self._wanted)
         params = specification.configuration(question["configuration"])
-        observing = bool(task.observed and task.observed.outputs)
-        if observing:
-            task.observed.judge(specification.values(params), task.answer, outputs)
+        if self._observed.outputs:
+            self._observed.judge(specification.values(params), task.answer, outputs)
         atol, rtol = (t(params) if callable(t) else t for t in (task.atol, task.rtol))
         if task.verify:
             correct = task.verify(task.answer, outputs, atol=atol)
             return {"correct": bool(correct), "reason": "the function verify= says that the output is wrong"}
-        if observing:  # as in Kernel Tuner: who observes the outputs judges them, too
+        if self._observed.outputs:  # as in Kernel Tuner: who observes the outputs judges them, too
             return {"correct": True}
         for argument, expected, output in zip(specification.arguments, task.answer or (), outputs, strict=True):
             if expected is None or output is None:
@@ -333,8 +314,11 @@ class Search(Outcome):
 
     def _objectives(self) -> dict[str, Any]:
         """The parts `metrics` and `objective` of the specification; Python computes what is no expression there."""
-        metrics: dict[str, str] = {}
-        for name, metric in (self.task.metrics or {}).items() if {*self.task.objectives} - {"time"} else ():
+        observed = self._observed.quantities
+        metrics = {name: f"{quantity} * {factor}" for name, (quantity, factor) in observed.items()}
+        if set(self.task.objectives) <= {"time"}:
+            metrics = {}
+        for name, metric in (self.task.metrics or {}).items() if metrics or {*self.task.objectives} - {"time"} else ():
             names = ["time", *(n for n in metrics if n.isidentifier())]
             if name not in self.task.space.names and name not in names:
                 with contextlib.suppress(NotImplementedError):
@@ -346,7 +330,7 @@ class Search(Outcome):
                 quantity = f"objective_{i}"
                 self._quantities[quantity] = name
             entries.append({"name": quantity, "direction": "maximize" if higher else "minimize"})
-        return ({"metrics": metrics} if metrics else {}) | {"objective": entries}
+        return {"metrics": metrics, "objective": entries} if metrics else {"objective": entries}
 
     def _evaluate(self, question: dict[str, Any]) -> dict[str, Any]:
         """Answer with the objectives of a configuration whose times are known."""
@@ -357,8 +341,7 @@ class Search(Outcome):
         times = question["times"]
         values = self.task.space.values(row)
         row |= {"time": float(np.mean(times)), "times": times}
-        if self.task.observed:
-            row |= self.task.observed.collect(values, {})
+        row |= self._observed.collect(values, {})
         util.process_metrics(row, self.task.metrics)
         return {quantity: row[name] for quantity, name in self._quantities.items()}
 
@@ -386,7 +369,7 @@ class Search(Outcome):
             task.cache.close()
         if task.plan.used == "brute_force":
             self.results.sort(key=space.order)  # several workers build: results come in another order
-        self.env["log"] = task.log
+        self.env["log"] = task.keep_log
         self.env["finals"] = [
             space.configuration(f["configuration"]) | {"times": f["times"], "time": float(np.median(f["times"]))}
             for f in self._finals

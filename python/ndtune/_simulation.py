@@ -22,8 +22,6 @@ from ndtune._space import Values
 from ndtune.searchspace import Searchspace
 from ndtune.strategies import driver
 
-_STAGES = ("compile_time", "verification_time", "benchmark_time")
-
 
 class Simulation(Outcome):
     """A search in the cache file of a task: run() fills results and env."""
@@ -97,8 +95,8 @@ class Simulation(Outcome):
 
     def _evaluate(self, row: dict[str, Any], budget: util.TuningBudget) -> None:
         """Add a result as if it were measured now."""
-        spent = [row[stage] for stage in _STAGES if stage in row]
-        if self.task.plan.time_limit is not None and len(spent) < len(_STAGES):
+        spent = [row[stage] for stage in util.STAGES[2:] if stage in row]
+        if self.task.plan.time_limit is not None and len(spent) < len(util.STAGES[2:]):
             raise RuntimeError(
                 "Cannot use simulation mode with a time limit on a cache file that does not have full compile, "
                 "verification, and benchmark timings on all configurations"

@@ -20,7 +20,7 @@ from ndtune._search import Search
 from ndtune._simulation import Simulation
 from ndtune._space import Space
 from ndtune._specification import Kernel, Specification
-from ndtune.observers.plan import plan as plan_of_observers
+from ndtune.observers import plan as observing
 from ndtune.results import Results
 from ndtune.searchspace import Searchspace
 from ndtune.strategies import strategy_map
@@ -123,49 +123,37 @@ def tune_kernel(
         space = Specification(
             kernel, problem_size, arguments, tune_params, grid_div, block_size_names, compiler_options
         )
-    observed = None
-    if observers and not simulation_mode:
-        observed = plan_of_observers(
-            observers, space, device=device, platform=platform, compiler=compiler, lang=lang or "OpenCL"
-        )
     plan = strategies.plan(strategy, strategy_options, space, seed, lambda: len(_configurations(space, restrictions)))
     for note in plan.notes:
         warnings.warn(note, stacklevel=2)
     task = Task(
-        begun,
-        space,
-        plan,
-        wanted,
-        metrics=metrics,
-        restrictions=restrictions,
-        answer=answer,
-        atol=atol,
-        rtol=rtol,
-        verify=util.normalize_verify_function(verify),
-        observed=observed,
-        iterations=iterations,
-        strict=strict,
-        verbose=verbose,
-        quiet=quiet,
-        progress=progress,
-        compiler_options=compiler_options,
-        cache=Cache(path_of(cache), kernel_name, problem_size, tune_params) if cache else None,
-        log=os.path.abspath(keep_log) if keep_log else None,
+        **given
+        | {"verify": util.normalize_verify_function(verify), "objectives": wanted},
+        begun=begun,
+        space=space,
+        plan=plan,
+        flags=[],
     )
+    task.cache = Cache(path_of(cache), kernel_name, problem_size, tune_params) if cache else None
+    task.keep_log = os.path.abspath(keep_log) if keep_log else None
     if simulation_mode:
         simulation = Simulation(task)
         simulation.run(lambda: _configurations(space, restrictions))
         return simulation.results, simulation.env
-    task.arguments = ["--device", ",".join(devices) if devices else _device(platform, device)]
-    task.arguments += ["--prior", "none" if prior is None else str(prior)]
-    task.arguments += ["--workers", str(parallel)] if parallel and parallel is not True else []
-    task.arguments += [*(["--check"] if check else []), *options]
+    task.flags = ["--device", ",".join(devices) if devices else _device(platform, device)]
+    task.flags += ["--prior", "none" if prior is None else str(prior)]
+    task.flags += ["--workers", str(parallel)] if parallel and parallel is not True else []
+    task.flags += [*(["--check"] if check else []), *options]
+    seen = {"device": device, "platform": platform, "compiler": compiler, "lang": kernel.lang}
+    task.observed = observing.plan(observers, space, **seen)
     search = Search(task, space)
     search.run()
     return search.results, search.env
 
 
-def tune_cache(cache_path: Any, restrictions: list[Any] | None = None, **kwargs: Any) -> tuple[Results, dict[str, Any]]:
+def tune_cache(
+    cache_path: Any, restrictions: list[Any] | None = None, **kwargs: Any
+) -> tuple[Results, dict[str, Any]]:
     """Simulate a search over the correct results of a cache file, which also says what was tuned.
 
     More restrictions may narrow the space, and all arguments of tune_kernel may be given.

@@ -242,10 +242,9 @@ class T1:
             specification.content = {"measure": {}} | self.specification(folder)
             specification.arguments, specification.handlers = [], {}
             specification.restrict = specification.write = lambda *_: None  # the data are written
-            task = Task(
-                time.perf_counter(), specification, Plan("auto", "auto"), {"time": False}, quiet=quiet,
-                arguments=["--prior", "none", *options],
-            )  # fmt: skip
+            plan, flags = Plan("auto", "auto"), ["--prior", "none", *options]
+            task = Task(space=specification, plan=plan, objectives={"time": False}, quiet=quiet, flags=flags)
+            task.begun = time.perf_counter()
             search = Search(task, specification)
             search.run()
         return search.results, search.env

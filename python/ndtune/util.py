@@ -434,13 +434,13 @@ def normalize_verify_function(v: Callable[..., Any] | None) -> Callable[..., Any
     return lambda answer, result_host, atol: v(answer, result_host)
 
 
-_STAGES = ("framework_time", "strategy_time", "compile_time", "verification_time", "benchmark_time")
+STAGES = ("framework_time", "strategy_time", "compile_time", "verification_time", "benchmark_time")
 
 
 def get_total_timings(results: Sequence[Result], env: Result, overhead_time: float) -> Result:
     """Add the sums over all results of the times of each stage, and the rest of overhead_time, in ms, to env."""
-    if all(stage in result for result in results for stage in _STAGES):
-        totals = {f"total_{stage}": sum(result[stage] for result in results) for stage in _STAGES}
+    if all(stage in result for result in results for stage in STAGES):
+        totals = {f"total_{stage}": sum(result[stage] for result in results) for stage in STAGES}
         env.update(totals)
         env["overhead_time"] = overhead_time + env.get("simulated_time", 0) - sum(totals.values())
     return env
