@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -20,6 +23,7 @@ import (
 func spaceCommand() *cli.Command {
 	flags := append(specFlags(),
 		&cli.BoolFlag{Name: "count", Usage: "print the number of configurations only"},
+		&cli.BoolFlag{Name: "json", Usage: "print the configurations as JSON lines: the names of the parameters, then the values of each configuration"},
 		&cli.IntFlag{Name: "limit", DefaultText: "a sample of 10", Usage: "list the first `N` configurations; 0: none, -1: all"},
 		&cli.StringFlag{
 			Name: "device", Aliases: []string{"d"},
@@ -36,7 +40,8 @@ have any number of them.
 
    ndtune space kernel.yaml
    ndtune space kernel.yaml --count
-   ndtune space kernel.yaml --device gpu --limit -1`,
+   ndtune space kernel.yaml --device gpu --limit -1
+   ndtune space kernel.yaml --json > allowed.jsonl     # for restrictions: [{file: allowed.jsonl}]`,
 		Flags:  flags,
 		Action: showSpace,
 	}
@@ -82,6 +87,9 @@ func showSpace(c *cli.Context) error {
 	if c.Bool("count") {
 		fmt.Fprintln(w, configurations.Size())
 		return nil
+	}
+	if c.Bool("json") {
+		return writeSpace(c, configurations)
 	}
 	fmt.Fprintf(w, "configurations: %s of %s combinations, built in %s\n",
 		configurations.Size(), configurations.CartesianSize(), took.Round(10*time.Microsecond))
@@ -133,7 +141,6 @@ const (
 // listSpace lists the first configurations, or a sample in the order of the space. A vast
 // space takes for ever to list: it ends when it is interrupted, or when nobody takes the lines.
 func listSpace(c *cli.Context, s *space.Space) error {
-	limit := c.Int("limit")
 	if !c.IsSet("limit") && s.Len() > sampleSize {
 		fmt.Fprintf(c.App.Writer, "a sample of %d (--limit N lists the first N, --limit -1 all):\n", sampleSize)
 		sample := s.Sample(sampleSize, rand.New(rand.NewPCG(sampleSeed, 0)))
@@ -142,9 +149,7 @@ func listSpace(c *cli.Context, s *space.Space) error {
 		}
 		return nil
 	}
-	if limit < 0 || limit > s.Len() || !c.IsSet("limit") {
-		limit = s.Len()
-	}
+	limit := listed(c, s)
 	for i := range limit {
 		if c.Context.Err() != nil {
 			return c.Context.Err()
@@ -157,6 +162,34 @@ func listSpace(c *cli.Context, s *space.Space) error {
 		fmt.Fprintf(c.App.Writer, "… and %d more (--limit -1 lists all)\n", rest)
 	}
 	return nil
+}
+
+// writeSpace writes the first configurations, or all, in the form of [space.ReadTable].
+func writeSpace(c *cli.Context, s *space.Space) error {
+	w := bufio.NewWriter(c.App.Writer)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	err := e.Encode(s.Parameters().Names())
+	row := make([]json.RawMessage, s.Parameters().Len())
+	for i := 0; i < listed(c, s) && err == nil; i++ {
+		configuration := s.At(i)
+		for k := range row {
+			row[k], _ = space.MarshalValue(configuration.At(k)) // which cannot fail
+		}
+		err = cmp.Or(c.Context.Err(), e.Encode(row))
+	}
+	if err = cmp.Or(err, w.Flush()); err != nil && c.Context.Err() == nil {
+		err = fmt.Errorf("print the configurations: %w", err)
+	}
+	return err
+}
+
+// listed is how many configurations --limit lists.
+func listed(c *cli.Context, s *space.Space) int {
+	if limit := c.Int("limit"); c.IsSet("limit") && limit >= 0 {
+		return min(limit, s.Len())
+	}
+	return s.Len()
 }
 
 // formatValues lists the values of a parameter, without the middle of a long list.

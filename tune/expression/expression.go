@@ -43,6 +43,9 @@ type Expression struct {
 // map[string]any for a record whose fields are known.
 type Scope map[string]any
 
+// maxNodes bounds the time of the compiler.
+const maxNodes = 100_000
+
 // Compile checks and compiles an expression. Every name must be in scope.
 func Compile(source string, scope Scope) (*Expression, error) {
 	if strings.TrimSpace(source) == "" {
@@ -53,6 +56,7 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	}
 	own := *language()
 	config := &own
+	config.MaxNodes = maxNodes
 	tree, err := parser.ParseWithConfig(source, config)
 	if err != nil {
 		return nil, readable(source, err)

@@ -191,7 +191,11 @@ func (p *Problem) canonical() canonicalProblem {
 		c.Parameters = append(c.Parameters, text)
 	}
 	for _, r := range d.Restrictions {
-		c.Restrictions = append(c.Restrictions, r.String())
+		text := r.String()
+		if r.Table != nil {
+			text = r.Table.Digest()
+		}
+		c.Restrictions = append(c.Restrictions, text)
 	}
 	if v := p.verify; v != nil {
 		c.ATol, c.RTol, c.Launches, c.Swap = d.Verify.ATol, d.Verify.RTol, d.Verify.Launches, d.Verify.Swap

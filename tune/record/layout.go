@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/tune/space"
@@ -181,28 +180,18 @@ func (r *Record) Space(ctx context.Context) (*space.Space, error) {
 	if err != nil {
 		return nil, err
 	}
-	recorded := make([]map[string]bool, l.parameters.Len()) // by their first n values
-	for i := range recorded {
-		recorded[i] = make(map[string]bool)
+	recorded := &space.Table{Name: "the record", Names: l.parameters.Names()}
+	for i := range recorded.Names {
+		recorded.Values = append(recorded.Values, l.parameters.At(i).Values)
 	}
 	for i := range r.Results {
 		d, err := l.indices(r.Results[i].Configuration)
 		if err != nil {
 			return nil, err
 		}
-		for n := range d {
-			recorded[n][d[:n+1].key()] = true
+		for _, index := range d {
+			recorded.Cells = binary.LittleEndian.AppendUint16(recorded.Cells, index)
 		}
 	}
-	restrictions := make([]space.Restriction, len(recorded))
-	for n := range recorded {
-		restrictions[n] = space.Restriction{
-			Reads: slices.Clone(l.parameters.Names()[:n+1]),
-			Func: func(c space.Configuration) bool {
-				d, err := l.indices(c)
-				return err == nil && recorded[n][d[:n+1].key()]
-			},
-		}
-	}
-	return space.New(ctx, l.parameters, restrictions, nil)
+	return space.New(ctx, l.parameters, []space.Restriction{{Table: recorded}}, nil)
 }

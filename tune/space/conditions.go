@@ -22,6 +22,12 @@ func prepare(p *Parameters, rules []rule, environment map[string]any) (*restrict
 	r := &restrictions{rules: rules, nodes: newNodes(p, environment), empty: -1}
 	for _, c := range rules {
 		switch {
+		case c.restriction.Table != nil:
+			for _, n := range r.nodes.table(c.restriction.Table) {
+				if err := r.add(c, n, environment); err != nil {
+					return nil, err
+				}
+			}
 		case c.expression != nil:
 			for _, n := range conjuncts(r.nodes.condition(c.expression)) {
 				if err := r.add(c, n, environment); err != nil {
@@ -44,7 +50,10 @@ func (r *restrictions) add(c rule, n *node, environment map[string]any) error {
 	case n.high < 0 && n.Code != expression.Constant: // the same for all configurations
 		compute := func() (bool, error) { return c.expression.Bool(environment) }
 		if n.Code == opaqueCode {
-			compute = func() (bool, error) { return n.opaque.compute(nil) }
+			compute = func() (bool, error) {
+				v, err := n.opaque.compute(nil)
+				return v != 0, err
+			}
 		}
 		holds, err := compute()
 		switch {
@@ -148,13 +157,14 @@ func (b *nodes) opaqueOf(reads []string, holds func(values []Value) (bool, error
 		lists[i] = b.parameters.list[index].Values
 	}
 	values := make([]Value, len(reads)) // a program runs in one goroutine
-	compute := func(digits []uint64) (bool, error) {
+	compute := func(digits []uint64) (uint64, error) {
 		for i, digit := range digits {
 			values[i] = lists[i][digit]
 		}
-		return holds(values)
+		ok, err := holds(values)
+		return expression.Bit(ok), err
 	}
-	return b.intern(node{Operation: expression.Operation{Code: opaqueCode, Kind: expression.Bool}, args: args, opaque: &opaque{compute}})
+	return b.intern(node{Operation: expression.Operation{Code: opaqueCode, Kind: expression.Bool}, args: args, opaque: &opaque{compute, true}})
 }
 
 // A group is parameters that restrictions tie together, in ascending order, and the

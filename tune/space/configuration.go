@@ -96,7 +96,7 @@ func (c Configuration) MarshalJSON() ([]byte, error) {
 		}
 		b.Write(name)
 		b.WriteByte(':')
-		value, err := marshalValue(v)
+		value, err := MarshalValue(v)
 		if err != nil {
 			return nil, err
 		}
@@ -104,13 +104,4 @@ func (c Configuration) MarshalJSON() ([]byte, error) {
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
-}
-
-// marshalValue keeps a float that is a whole number a float (2.0, not 2), so that it comes
-// back as one.
-func marshalValue(v Value) ([]byte, error) {
-	if f, ok := v.(float64); ok {
-		return []byte(FormatValue(f)), nil
-	}
-	return json.Marshal(v)
 }

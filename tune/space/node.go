@@ -32,9 +32,10 @@ const (
 )
 
 // An opaque condition is computed from the values of parameters by something else: the VM
-// of expr-lang, or a Go function.
+// of expr-lang, a Go function, or the rows of a table.
 type opaque struct {
-	compute func(digits []uint64) (bool, error) // of the parameters that are its arguments
+	compute func(args []uint64) (uint64, error) // of its arguments, mostly digits of parameters
+	fails   bool
 }
 
 // nodes makes nodes, and each only once.
@@ -92,7 +93,7 @@ func (b *nodes) intern(n node) *node {
 	if n.Code == parameterCode || n.Code == digitCode {
 		n.high = n.parameter
 	}
-	n.fails = n.Code == opaqueCode
+	n.fails = n.opaque != nil && n.opaque.fails
 	bounds := make([]expression.Bounds, len(n.args))
 	for i, a := range n.args {
 		n.high = max(n.high, a.high)
@@ -313,17 +314,17 @@ func compile(n *node, slots map[*node]int, parameter int, of *frame) expression.
 	return n.Program(args)
 }
 
-// compileOpaque is for what something else computes, from the digits of parameters.
+// compileOpaque is for what something else computes.
 func compileOpaque(n *node, args []expression.Program) expression.Program {
-	digits := make([]uint64, len(args)) // a program runs in one goroutine
+	values := make([]uint64, len(args)) // a program runs in one goroutine
 	return func(f *expression.Frame) uint64 {
 		for i, a := range args {
-			digits[i] = a(f)
+			values[i] = a(f)
 		}
-		ok, err := n.opaque.compute(digits)
+		v, err := n.opaque.compute(values)
 		if err != nil {
 			f.Failed = true
 		}
-		return expression.Bit(ok)
+		return v
 	}
 }

@@ -14,9 +14,10 @@ import (
 )
 
 // A Restriction is a condition that a valid configuration satisfies: an expression over
-// parameters, constants and device.*, or a Go function. Exactly one of the two is set.
+// parameters, constants and device.*, a table, or a Go function. Exactly one of them is set.
 type Restriction struct {
 	Expression string
+	Table      *Table
 	Func       func(Configuration) bool
 
 	// Reads names the parameters that Func looks at, so that it can be checked as soon as
@@ -24,8 +25,11 @@ type Restriction struct {
 	Reads []string
 }
 
-// String is the expression, or what is known of the function.
+// String is the expression, or what is known of the table or the function.
 func (r Restriction) String() string {
+	if r.Table != nil {
+		return r.Table.String()
+	}
 	if r.Func == nil {
 		return r.Expression
 	}
@@ -65,7 +69,7 @@ func Fault(err error) (index int, cause error, ok bool) {
 type rule struct {
 	index       int
 	restriction Restriction
-	expression  *expression.Expression // nil: a function
+	expression  *expression.Expression // nil: a table or a function
 }
 
 // compileRestriction compiles a restriction.
@@ -74,6 +78,8 @@ func compileRestriction(index int, r Restriction, parameters *Parameters, scope 
 	switch {
 	case r.Func != nil && r.Expression != "":
 		return c, errors.New("has both an expression and a function")
+	case r.Table != nil:
+		return c, r.Table.check(parameters)
 	case r.Func != nil:
 		for _, name := range r.Reads {
 			if _, ok := parameters.Index(name); !ok {

@@ -1,6 +1,8 @@
 package space
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
@@ -40,6 +42,35 @@ func NormalizeValue(v any) (Value, error) {
 		return r.String(), nil
 	}
 	return nil, fmt.Errorf("a %T is not a number, a bool or a string", v)
+}
+
+// ParseValue reads a number, a bool or a string as JSON has it: a number without a point or an exponent is an int.
+func ParseValue(raw []byte) (Value, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	switch v := v.(type) {
+	case json.Number:
+		if i, err := v.Int64(); err == nil {
+			return int(i), nil
+		}
+		return v.Float64()
+	case string, bool:
+		return v, nil
+	}
+	return nil, fmt.Errorf("%s is not a number, a bool or a text", raw)
+}
+
+// MarshalValue is a value as JSON. It keeps a float that is a whole number a float (2.0, not 2), so that it comes
+// back as one.
+func MarshalValue(v Value) ([]byte, error) {
+	if f, ok := v.(float64); ok {
+		return []byte(FormatValue(f)), nil
+	}
+	return json.Marshal(v)
 }
 
 // FormatValue is the text of a value as it is printed and handed to a kernel: decimal

@@ -135,7 +135,26 @@ func (f field) divisors() []task.Expr { return append([]task.Expr{}, f.expressio
 // configuration reads values of parameters.
 func (f field) configuration() map[string]space.Value { return mapOf(field.value)(f) }
 
-func (f field) restriction() space.Restriction { return space.Restriction{Expression: f.expression()} }
+// restriction reads an expression, or the name of a file of allowed combinations.
+func (f field) restriction() (r space.Restriction) {
+	if f.note == nil && (f.node.Kind != yaml.MappingNode || len(f.node.Content) == 0 || f.node.Content[0].Value != "file") {
+		return space.Restriction{Expression: f.expression()}
+	}
+	var name string
+	f.keys(key("file", &name, field.text).means("path", "instead of an expression, a file of allowed combinations"))
+	if name == "" {
+		return r
+	}
+	file, err := f.open(f.beside(f.path, name))
+	if err == nil {
+		defer file.Close()
+		r.Table, err = space.ReadTable(name, file)
+	}
+	if err != nil {
+		f.fail(f.explain(f.beside(f.path, name), err))
+	}
+	return r
+}
 
 func (f field) roofline() *task.Roofline {
 	r := &task.Roofline{}

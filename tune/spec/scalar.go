@@ -138,7 +138,7 @@ const commaHint = "; within {…} and […] an expression with a comma must be i
 const colonHint = `; an expression with ": " must be in quotes`
 
 // maxExpression bounds the length of expressions, for the sake of their compiler.
-const maxExpression = 10000
+const maxExpression = 200_000
 
 // expression reads an expression or a plain number.
 func (f field) expression() string {

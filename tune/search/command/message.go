@@ -69,7 +69,8 @@ func newHello(s *space.Space, o Options) *hello {
 		p := s.Parameters().At(i)
 		q := parameter{Name: p.Name}
 		for _, v := range p.Values {
-			q.Values = append(q.Values, valueText(v))
+			text, _ := space.MarshalValue(v) // which cannot fail
+			q.Values = append(q.Values, text)
 		}
 		h.Parameters = append(h.Parameters, q)
 	}
@@ -81,15 +82,6 @@ func newHello(s *space.Space, o Options) *hello {
 		h.Objectives = append(h.Objectives, objective{each.Name, direction})
 	}
 	return h
-}
-
-// valueText returns a value as JSON. A float that is a whole number keeps its point.
-func valueText(v space.Value) json.RawMessage {
-	if f, ok := v.(float64); ok {
-		return json.RawMessage(space.FormatValue(f))
-	}
-	text, _ := json.Marshal(v) // an int, a bool or a string
-	return text
 }
 
 // outcomeOf returns what the program is told of an observation.
@@ -237,14 +229,15 @@ func rowOf(p *space.Parameters, given values) ([]int, error) {
 		if !ok {
 			return nil, fmt.Errorf("it has no value for the parameter %s", name)
 		}
-		v, err := parseValue(raw)
+		v, err := space.ParseValue(raw)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if row[k] = slices.IndexFunc(p.At(k).Values, func(listed space.Value) bool { return space.SameValue(listed, v) }); row[k] < 0 {
 			var listed []string
 			for _, v := range p.At(k).Values {
-				listed = append(listed, string(valueText(v)))
+				text, _ := space.MarshalValue(v)
+				listed = append(listed, string(text))
 			}
 			return nil, fmt.Errorf("%s=%s is not among its values, %s", name, raw, excerpt.Of(strings.Join(listed, ", ")))
 		}
@@ -255,24 +248,4 @@ func rowOf(p *space.Parameters, given values) ([]int, error) {
 		}
 	}
 	return row, nil
-}
-
-// parseValue reads a number, a bool or a text.
-func parseValue(raw json.RawMessage) (space.Value, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, err
-	}
-	switch v := v.(type) {
-	case json.Number:
-		if i, err := v.Int64(); err == nil {
-			return int(i), nil
-		}
-		return v.Float64()
-	case string, bool:
-		return v, nil
-	}
-	return nil, fmt.Errorf("%s is not a number, a bool or a text", raw)
 }
