@@ -14,12 +14,10 @@ import inspect
 import itertools
 import json
 import math
-import operator
 import random
 import sys
 import types
-from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path as File
 from typing import Any
 
@@ -27,17 +25,14 @@ import numpy
 
 from ndtune._binary import NdtuneError
 from ndtune._symbols import (
-    OPERATORS,
     PYTHON,
     Path,
     Symbol,
     Untranslatable,
     alike,
-    among,
     call,
     choose,
     every,
-    negate,
     pair,
     plain,
     some,
@@ -49,7 +44,7 @@ BLOCK_SIZE_NAMES = ("block_size_x", "block_size_y", "block_size_z")
 _SAMPLES = 2_000  # combinations for which a translation is compared with its function
 _RUNS = 10_000  # of a function on symbols: one for each path through it
 _ROWS = 4_000_000  # combinations of a table
-_LARGEST = 1_000_000  # items of a list in a text, and parts of a text that are computed for one configuration
+_LARGEST = 1_000_000  # items of the ranges and lists that a text of a stranger makes
 
 Values = Mapping[str, Sequence[Any]]
 
@@ -102,126 +97,91 @@ def _symbolic(function: Any) -> Any:
     return made
 
 
-# --- texts ---
+# --- texts of strangers ---
 
-_SIGNS: dict[type, str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
-    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
-    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
-}  # fmt: skip
-_UNARY: dict[type, Any] = {ast.Not: negate, ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
+_NODES = (
+    ast.Constant, ast.Name, ast.Load, ast.Store, ast.UnaryOp, ast.unaryop, ast.BinOp, ast.operator, ast.BoolOp,
+    ast.boolop, ast.Compare, ast.cmpop, ast.IfExp, ast.Call, ast.List, ast.Tuple, ast.Set, ast.Subscript, ast.ListComp,
+    ast.GeneratorExp, ast.comprehension,
+)  # fmt: skip
 
 
-class _Text:
-    """A Python expression that only computes: what it computes on values or on symbols; nothing of it is executed."""
+class _Computing(ast.NodeTransformer):
+    """Refuses in an expression what does more than compute, and bounds what it makes; p["tile"] becomes tile."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        try:
-            self.body = ast.parse(text.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise Untranslatable(f"in {text!r}: {error}") from None
-        if isinstance(self.body, ast.Lambda):  # of a dictionary: its items are the parameters
-            self.body = self.body.body
-
-    def __call__(self, names: Mapping[str, Any]) -> Any:
-        """Compute with the values of names."""
-        self.steps = 0
-        return self.compute(self.body, names)
+    def __init__(self, text: str, names: Iterable[str]) -> None:
+        self.text, self.names = text, set(names)
 
     def refuse(self, node: ast.AST, why: str) -> Untranslatable:
         return Untranslatable(f"in {self.text!r}, column {getattr(node, 'col_offset', 0) + 1}: {why}")
 
-    def compute(self, node: ast.expr, names: Mapping[str, Any]) -> Any:
-        self.steps += 1
-        if self.steps > _LARGEST:
-            raise self.refuse(node, "it computes too much")
-        match node:
-            case ast.Constant(value=bool() | int() | float() | str()):
-                return node.value
-            case ast.Name(id=name) | ast.Subscript(value=ast.Name(), slice=ast.Constant(value=str(name))):
-                if name not in names:
-                    raise self.refuse(node, f"nothing is named {name}; the names are {', '.join(sorted(names))}")
-                return names[name]
-            case ast.Subscript():
-                return self.compute(node.value, names)[self.compute(node.slice, names)]
-            case ast.List() | ast.Tuple() | ast.Set():
-                return [self.compute(item, names) for item in node.elts]
-            case ast.UnaryOp():
-                value = self.compute(node.operand, names)
-                return _UNARY[type(node.op)](value)
-            case ast.BinOp() if type(node.op) in _SIGNS:
-                return self.operate(node, *(self.compute(n, names) for n in (node.left, node.right)))
-            case ast.BoolOp():
-                return self.boolean(node.values, isinstance(node.op, ast.Or), names)
-            case ast.IfExp():
-                condition = self.compute(node.test, names)
-                if isinstance(condition, Symbol):
-                    return choose(condition, self.compute(node.body, names), self.compute(node.orelse, names))
-                return self.compute(node.body if condition else node.orelse, names)
-            case ast.Compare():
-                return self.chain(node, names)
-            case ast.Call(keywords=[]) if ast.unparse(node.func) in _CALLS:
-                arguments = [self.compute(a, names) for a in node.args]
-                if ast.unparse(node.func) == "range" and len(range(*arguments)) > _LARGEST:
-                    raise self.refuse(node, f"the range has more than {_LARGEST} items")
-                return _CALLS[ast.unparse(node.func)](*arguments)
-            case ast.Call():
-                known = ", ".join(_CALLS)
-                raise self.refuse(node, f"the function {ast.unparse(node.func)} is not known; known are {known}")
-            case ast.ListComp() | ast.GeneratorExp():
-                return list(self.items(node.elt, node.generators, names))
-        raise self.refuse(node, f"{type(node).__name__} is not allowed: an expression only computes")
+    def visit(self, node: ast.AST) -> Any:
+        if not isinstance(node, _NODES) or isinstance(node, ast.Is | ast.IsNot | ast.MatMult):
+            raise self.refuse(node, f"{type(node).__name__} is not allowed: an expression only computes")
+        if isinstance(node, ast.Constant) and not isinstance(node.value, int | float | str):
+            raise self.refuse(node, f"{node.value!r} is no number, bool or text")
+        return super().visit(node)
 
-    def operate(self, node: ast.BinOp, a: Any, b: Any) -> Any:
-        sign = _SIGNS[type(node.op)]
-        if sign in ("**", "<<") and isinstance(a, int) and isinstance(b, int) and (a > 1 or sign == "<<") and b > 64:
-            raise self.refuse(node, f"{a} {sign} {b} is beyond the integers of 64 bits")
-        for x, y in ((a, b), (b, a)):
-            if isinstance(x, str | list | tuple) and isinstance(y, int) and (sign == "%" or len(x) * y > _LARGEST):
-                raise self.refuse(node, "a text is formatted, or a list is too long")
-        return OPERATORS[sign](a, b)
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in self.names:
+            raise self.refuse(node, f"nothing is named {node.id}; the names are {', '.join(sorted(self.names))}")
+        return node
 
-    def boolean(self, operands: Sequence[ast.expr], decides: bool, names: Mapping[str, Any]) -> Any:
-        """Return the value of `a or b or …` (True decides), or of `a and b and …`: the operand that decides."""
-        value = self.compute(operands[0], names)
-        if len(operands) == 1 or not isinstance(value, Symbol) and bool(value) is decides:
-            return value
-        rest = self.boolean(operands[1:], decides, names)
-        if not isinstance(value, Symbol):
-            return rest
-        if value.kind is bool and (isinstance(rest, bool) or isinstance(rest, Symbol) and rest.kind is bool):
-            return some(value, rest) if decides else every(value, rest)
-        return choose(value, value, rest) if decides else choose(value, rest, value)
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        index = getattr(node.slice, "value", None)
+        if isinstance(node.value, ast.Name) and isinstance(index, str):
+            return self.visit_Name(ast.copy_location(ast.Name(index, ast.Load()), node))
+        return self.generic_visit(node)
 
-    def chain(self, node: ast.Compare, names: Mapping[str, Any]) -> Any:
-        """Return the value of a chain of comparisons: a < b < c is a < b and b < c."""
-        result: Any = True
-        left = self.compute(node.left, names)
-        for sign, operand in zip(node.ops, node.comparators, strict=True):
-            right = self.compute(operand, names)
-            if isinstance(sign, ast.In | ast.NotIn):
-                holds = among(left, right) if isinstance(sign, ast.In) else negate(among(left, right))
-            elif type(sign) in _SIGNS:
-                holds = OPERATORS[_SIGNS[type(sign)]](left, right)
-            else:
-                raise self.refuse(node, "`is` compares identities; write == or !=")
-            result, left = every(result, holds), right
-            if result is False:
-                break
-        return result
+    def visit_ListComp(self, node: Any) -> Any:
+        self.names |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        return self.generic_visit(node)
 
-    def items(self, item: ast.expr, clauses: list[ast.comprehension], names: Mapping[str, Any]) -> Iterator[Any]:
-        """Yield the items of a comprehension."""
-        if not clauses:
-            yield self.compute(item, names)
-            return
-        if not isinstance(clauses[0].target, ast.Name):
-            raise self.refuse(clauses[0].target, "the variable of a comprehension is one name")
-        for value in self.compute(clauses[0].iter, names):
-            inner: Any = ChainMap({clauses[0].target.id: value}, names)  # type: ignore[arg-type]
-            if all(self.compute(condition, inner) for condition in clauses[0].ifs):
-                yield from self.items(item, clauses[1:], inner)
+    visit_GeneratorExp = visit_ListComp
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        name = ast.unparse(node.func)
+        if name not in _CALLS or node.keywords:
+            raise self.refuse(node, f"the call of {name} is not known; known are {', '.join(_CALLS)}, without names")
+        return ast.Call(ast.Name(name, ast.Load()), [self.visit(a) for a in node.args], [])
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        self.generic_visit(node)
+        name = type(node.op).__name__
+        return ast.Call(ast.Name(name, ast.Load()), [node.left, node.right], []) if name in _SCOPE else node
+
+
+def _times(a: Any, b: Any) -> Any:
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, str | list | tuple) and isinstance(y, int) and len(x) * y > _LARGEST:
+            raise Untranslatable("a list or a text is too long")
+    return a * b
+
+
+def _modulo(a: Any, b: Any) -> Any:
+    if isinstance(a, str):
+        raise Untranslatable("formatting a text with % is not allowed")
+    return a % b
+
+
+def _power(a: Any, b: Any) -> Any:
+    if isinstance(a, int) and isinstance(b, int) and b > 64 and a not in (0, 1):
+        raise Untranslatable("the result is beyond the integers of 64 bits")
+    return a**b
+
+
+def _range(*bounds: int) -> range:
+    made = range(*bounds)
+    _budget[0] -= len(made)
+    if _budget[0] < 0:
+        raise Untranslatable(f"ranges have more than {_LARGEST} items")
+    return made
+
+
+_budget = [0]  # items that ranges may still have
+_CALLS["range"] = _range
+_SCOPE = {"__builtins__": {}, "Mult": _times, "Mod": _modulo, "Pow": _power, "LShift": lambda a, b: a * _power(2, b)}
+_SCOPE |= _CALLS
 
 
 # --- functions of a configuration ---
@@ -276,13 +236,29 @@ class Function:
 
 def of_text(text: str, names: Iterable[str], trusted: bool = True) -> Function:
     """Return the function of a Python expression. One that is not trusted, such as a file's, can only compute."""
+    names = list(names)
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        if trusted:
+            raise
+        raise Untranslatable(f"in {text!r}: {error}") from None
     if not trusted:
-        computed = _Text(text)
-        return Function(repr(text), computed, computed, pure=True)
-    tree = ast.parse(text.strip(), mode="eval")
+        body = tree.body.body if isinstance(tree.body, ast.Lambda) else tree.body
+        tree = ast.Expression(_Computing(text, names).visit(body))
     reads = sorted({n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} & set(names))
-    native = eval(f"lambda {', '.join(reads)}: ({text.strip()}\n)", {"math": math, "np": numpy, "numpy": numpy})
-    return Function(repr(text), lambda c: native(*[c[n] for n in reads]), _Text(text), pure=True)
+    tree.body = ast.Lambda(ast.arguments([], [ast.arg(n) for n in reads], None, [], [], None, []), tree.body)
+    scope = {"math": math, "np": numpy, "numpy": numpy} if trusted else _SCOPE
+    native = eval(compile(ast.fix_missing_locations(tree), "<expression>", "eval"), dict(scope))
+
+    def applied(f: Callable[..., Any]) -> Callable[..., Any]:
+        def computed(c: Mapping[str, Any]) -> Any:
+            _budget[0] = _LARGEST
+            return f(*[c[n] for n in reads])
+
+        return computed
+
+    return Function(repr(text), applied(native), applied(_symbolic(native) if trusted else native), pure=True)
 
 
 def of_callable(function: Any, names: Sequence[str] | None = None) -> Function:
@@ -381,8 +357,8 @@ class _Answers:
     """The answers of a function: `names` of parameters, and `rows` of their values with the function's value there.
 
     The rows are all combinations of the parameters that the function reads; if there are more than `most`, 2,000 random
-    ones of all parameters, and those of the least and of the largest values. Raises NdtuneError if the function does
-    not give the same value twice.
+    ones of all parameters, and those of the first and of the last values. Raises NdtuneError if the function does not
+    give the same value twice.
     """
 
     def __init__(self, function: Function, values: Values, boolean: bool, most: int = _SAMPLES) -> None:
@@ -392,11 +368,11 @@ class _Answers:
             reads = len(function.reads)
             self.names = [n for n in values if n in function.reads]
             self.count = math.prod(len(values[n]) for n in self.names)
-            combinations: Iterable[Sequence[Any]] = itertools.product(*(values[n] for n in self.names))
+            combinations: Any = itertools.product(*(values[n] for n in self.names))
             if self.count > most:
                 self.names, chance = list(values), random.Random(1)
-                ends = [[f(v, key=lambda x: (str(type(x)), x)) for v in values.values()] for f in (min, max)]
-                combinations = ends + [[chance.choice(v) for v in values.values()] for _ in range(_SAMPLES)]
+                combinations = [[v[i] for v in values.values()] for i in (0, -1)]
+                combinations += [[chance.choice(v) for v in values.values()] for _ in range(_SAMPLES)]
             self.rows: list[tuple[Sequence[Any], Any]] = []
             for row in combinations:
                 self.rows.append((row, self.ask(row)))
@@ -405,7 +381,7 @@ class _Answers:
             else:
                 break
         again_too = [] if function.pure else self.rows[:: -max(1, len(self.rows) // _SAMPLES)]
-        for row, first in again_too * (1 + 100 // len(self.rows)):
+        for row, first in again_too * (1 + 100 // max(1, len(self.rows))):
             again = self.ask(row)
             if not alike(first, again) and not (isinstance(first, Exception) and type(first) is type(again)):
                 raise NdtuneError(
@@ -421,9 +397,9 @@ class _Answers:
 
     def raise_failures(self, others: Iterable[Function] = ()) -> None:
         """Raise what the function raised, with a note of the configuration, unless another restriction excludes it."""
-        for row, error in self.rows:
+        for row, error in ((row, value) for row, value in self.rows if isinstance(value, Exception)):
             configuration = self.configuration(row)
-            if isinstance(error, Exception) and all(o.answer(configuration) is not False for o in others):
+            if all(o.answer(configuration) is not False for o in others):
                 note = f"{self.function.name} raised this for the configuration {configuration}"
                 if sys.version_info >= (3, 11):
                     error.add_note(note)
@@ -503,7 +479,7 @@ def _cases(names: list[Symbol], rows: list[tuple[Sequence[Any], Any]]) -> Any:
     branches.sort(key=lambda b: len(b[1]))
     result = branches[-1][0]
     for branch, keys in reversed(branches[:-1]):
-        result = choose(among(names[0], keys), branch, result)
+        result = choose(some(*(names[0] == key for key in keys)), branch, result)
     return result
 
 

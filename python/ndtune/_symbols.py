@@ -77,7 +77,10 @@ class Symbol:
         return self.path.decide(self.condition())
 
     def __contains__(self, item: object) -> bool:
-        return bool(among(item, self))
+        part, whole = pair(item, self)
+        if part.kind is not str or whole.kind is not str:
+            raise Untranslatable("`in` needs a list on its right, or two texts")
+        return bool(_infix(whole, "contains", part, bool, COMPARE, f"({part.python} in {whole.python})"))
 
     def __neg__(self) -> Any:
         n = self.number()
@@ -210,25 +213,6 @@ def compare(sign: str, left: Any, right: Any) -> Any:
     return _infix(a, sign, b, bool, COMPARE)
 
 
-def among(item: Any, items: Any) -> Any:
-    """Return whether an item is one of several, or a text a part of another."""
-    if not isinstance(items, Symbol) and not any(isinstance(i, Symbol) for i in (item, *items)):
-        return item in items
-    if isinstance(items, Symbol | str):
-        part, whole = pair(item, items)
-        if part.kind is not str or whole.kind is not str:
-            raise Untranslatable("`in` needs a list on its right, or two texts")
-        return _infix(whole, "contains", part, bool, COMPARE, f"({part.python} in {whole.python})")
-    listed = [plain(i) for i in items]
-    fitting = str if isinstance(item, Symbol) and item.kind is str else (int, float)
-    if isinstance(item, Symbol) and item.kind is not bool and len(listed) > 1:
-        if all(isinstance(i, fitting) and not isinstance(i, bool) for i in listed):
-            texts = ", ".join(symbol(i, item.path).text for i in listed)
-            python = f"({item.python} in {listed})"
-            return Symbol(f"{item.at(ADD)} in [{texts}]", python, bool, item.path, COMPARE)
-    return some(*(item == i if isinstance(item, Symbol) else i == item for i in listed))
-
-
 def _join(decides: bool, operands: tuple[Any, ...]) -> Any:
     parts: dict[str, Symbol] = {}
     for value in map(truth, operands):
@@ -282,6 +266,10 @@ def choose(condition: Any, then: Any, otherwise: Any) -> Any:
             return choose(every(c, d), x, otherwise)
         if alike(x, otherwise):
             return choose(every(c, negate(d)), y, otherwise)
+    if isinstance(then, Symbol) and isinstance(otherwise, Symbol) and otherwise.choice:
+        d, x, y = otherwise.choice
+        if alike(x, then):
+            return choose(some(c, d), then, y)
     choice = (c, then, otherwise)
     if isinstance(then, bool) and symbol(otherwise, c.path).kind is bool:
         made = some(c, otherwise) if then else every(negate(c), otherwise)
