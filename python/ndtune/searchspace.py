@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from ndtune import _binary
-from ndtune._specification import Kernel, Specification
+from ndtune._space import Space, Values
 
-Values = tuple[Any, ...]
 Rows = list[Values]
-supported_neighbor_methods = ["strictly-adjacent", "adjacent", "Hamming", "Hamming-adjacent"]
+_METHODS = ["strictly-adjacent", "adjacent", "Hamming"]
 
 
 class Searchspace:
@@ -34,11 +33,9 @@ class Searchspace:
         max_threads: int | None,
         *,
         configurations: Rows | None = None,
-        neighbor_method: str | None = None,
-        **construction: Any,
+        **_: Any,
     ) -> None:
         self.tune_params, self.restrictions, self.max_threads = dict(tune_params), restrictions, max_threads
-        self.neighbor_method = neighbor_method
         self.param_names = list(tune_params)
         self.params_values = tuple(tuple(values) for values in tune_params.values())
         self.num_params = len(self.param_names)
@@ -48,52 +45,41 @@ class Searchspace:
     @cached_property
     def list(self) -> Rows:
         """All configurations."""
-        kernel = Kernel("space", "__kernel void space() {}", "OpenCL", None)
-        specification = Specification(kernel, 1, [], self.tune_params, (None, None, None))
+        space = Space(self.tune_params)
+        kernel = {"name": "space", "source": "kernel void space() {}"}
+        content: dict[str, Any] = {"kernel": kernel, "problem_size": 1, "parameters": space.parameters}
         with tempfile.TemporaryDirectory(prefix="ndtune-") as folder:
-            limit = None if self.max_threads is None else str(self.max_threads)
-            specification.restrict(self.restrictions, folder, limit)
-            text = json.dumps(specification.content, ensure_ascii=False)
+            content["restrictions"] = space.restrictions(self.restrictions, folder, self.max_threads)
             command = [_binary.find(), "space", "-", "--json"]
+            text = json.dumps(content, ensure_ascii=False)
             done = subprocess.run(command, input=text, capture_output=True, encoding="utf-8", check=False)
         if done.returncode:
             raise _binary.NdtuneError(done.stderr.strip())
         names, *rows = (json.loads(line) for line in done.stdout.splitlines())
-        return [specification.values(specification.configuration(dict(zip(names, row, strict=True)))) for row in rows]
+        return [space.values(space.configuration(dict(zip(names, row, strict=True)))) for row in rows]
 
     @property
     def size(self) -> int:
         """The number of configurations."""
         return len(self.list)
 
-    @property
-    def indices(self) -> np.ndarray:
-        """The indices of all configurations."""
-        return np.arange(self.size)
-
     @cached_property
     def _places(self) -> dict[Values, int]:
         return {configuration: i for i, configuration in enumerate(self.list)}
 
-    @cached_property
-    def _value_indices(self) -> np.ndarray:
-        """The indices of the values of all configurations in tune_params: (size, num_params)."""
-        return np.array([self.get_param_indices(c) for c in self.list], dtype=int).reshape(-1, self.num_params)
+    def sorted_list(self) -> Rows:
+        """All configurations in the order of their values, the first parameter slowest."""
+        return sorted(self.list, key=self.get_param_indices)
 
-    def sorted_list(self, sort_last_param_first: bool = False) -> Rows:
-        """All configurations in the order of their values, the first parameter slowest, or the last one."""
-        order = -1 if sort_last_param_first else 1
-        return sorted(self.list, key=lambda c: self.get_param_indices(c)[::order])
-
-    def is_param_config_valid(self, param_config: Values) -> bool:
+    def is_param_config_valid(self, param_config: Sequence[Any]) -> bool:
         """Whether a configuration is in the space."""
         return tuple(param_config) in self._places
 
-    def get_param_config_index(self, param_config: Values) -> int | None:
+    def get_param_config_index(self, param_config: Sequence[Any]) -> int | None:
         """The index of a configuration, None if it is not in the space."""
         return self._places.get(tuple(param_config))
 
-    def get_param_indices(self, param_config: Values) -> tuple[int, ...]:
+    def get_param_indices(self, param_config: Sequence[Any]) -> tuple[int, ...]:
         """For each value of a configuration its index in tune_params; ValueError if it is not there."""
         return tuple(values.index(value) for values, value in zip(self.params_values, param_config, strict=True))
 
@@ -104,6 +90,10 @@ class Searchspace:
     def get_param_configs_at_indices(self, indices: Iterable[int]) -> Rows:
         """The configurations with these indices."""
         return [self.list[i] for i in indices]
+
+    @cached_property
+    def _value_indices(self) -> np.ndarray:
+        return np.array([self.get_param_indices(c) for c in self.list], dtype=int).reshape(-1, self.num_params)
 
     def get_list_param_indices_numpy(self) -> np.ndarray:
         """The indices of the values of all configurations in tune_params: (size, num_params)."""
@@ -117,33 +107,23 @@ class Searchspace:
         """Different configurations, drawn uniformly."""
         return self.get_param_configs_at_indices(self.get_random_sample_indices(num_samples))
 
-    def get_neighbors_indices(self, param_config: Values, neighbor_method: str | None = None) -> Sequence[int]:
+    def get_neighbors_indices(self, param_config: Sequence[Any], neighbor_method: str | None = None) -> Sequence[int]:
         """The indices of a configuration's neighbours in the space; it need not be in the space itself.
 
         Hamming: exactly one parameter differs. strictly-adjacent: each value has the same place in tune_params or the
-        next one. adjacent: the same, with the next place that occurs in the space. Hamming-adjacent: both.
+        next one. adjacent: the same, with the next place that occurs in the space.
         """
-        method = neighbor_method or self.neighbor_method
-        if method not in supported_neighbor_methods:
-            raise ValueError(f"Neighbor method is {method}, must be one of {supported_neighbor_methods}")
+        if neighbor_method not in _METHODS:
+            raise ValueError(f"Neighbor method is {neighbor_method}, must be one of {_METHODS}")
         steps = self._value_indices - np.array(self.get_param_indices(param_config))
-        near = np.ones(len(steps), dtype=bool)
-        if method.startswith("Hamming"):
-            near = np.count_nonzero(steps, axis=1) == 1
-        if method == "strictly-adjacent":
-            near = np.abs(steps).max(axis=1, initial=0) <= 1
-        elif method.endswith("adjacent"):
-            farthest = max(map(len, self.params_values))
-            upper = np.min(steps, axis=0, initial=farthest, where=(steps > 0) & near[:, None])
-            lower = np.max(steps, axis=0, initial=-farthest, where=(steps < 0) & near[:, None])
-            near &= ((lower <= steps) & (steps <= upper)).all(axis=1)
+        if neighbor_method == "Hamming":
+            return np.flatnonzero(np.count_nonzero(steps, axis=1) == 1).tolist()
+        farthest = 1 if neighbor_method == "strictly-adjacent" else max(map(len, self.params_values))
+        upper = np.min(steps, axis=0, initial=farthest, where=steps > 0)
+        lower = np.max(steps, axis=0, initial=-farthest, where=steps < 0)
+        near = ((lower <= steps) & (steps <= upper)).all(axis=1)
         return np.flatnonzero(near & steps.any(axis=1)).tolist()
 
-    def get_neighbors(self, param_config: Values, neighbor_method: str | None = None) -> Rows:
+    def get_neighbors(self, param_config: Sequence[Any], neighbor_method: str | None = None) -> Rows:
         """The neighbours of a configuration: see get_neighbors_indices."""
         return self.get_param_configs_at_indices(self.get_neighbors_indices(param_config, neighbor_method))
-
-    def get_random_neighbor(self, param_config: Values, neighbor_method: str | None = None) -> Values | None:
-        """One of the neighbours, None if there is none."""
-        neighbours = self.get_neighbors(param_config, neighbor_method)
-        return random.choice(neighbours) if neighbours else None

@@ -110,7 +110,7 @@ def _translated(
         elif choices or counterpart is None and not (option == "constraint_aware" and value):
             missing.append(option)
     notes = [f"ndtune has no strategy {name}: {used} takes its place"] if entry["used"] != name else []
-    notes += [f"{used} runs without the options {', '.join(missing)}: it has no such ones"] if missing else []
+    notes += [f"{used} runs without the options {', '.join(missing)}, which have no counterpart"] if missing else []
     made = Plan(_text(name, options), _text(used, ours), ["--strategy", _text(used, ours)], notes)
     given = {option: options.get(option, default) for option, (default, *_) in entry["options"].items()}
     limit = math.prod(given.get(factor, factor) for factor in entry.get("limit", [math.inf]))

@@ -17,7 +17,7 @@ from ndtune.searchspace import Searchspace
 if TYPE_CHECKING:
     from ndtune._outcome import Task
 
-Evaluate = Callable[[list[Values]], "list[util.Result | None]"]
+Found = list[util.Result | None]
 
 
 class Conversation:
@@ -37,7 +37,7 @@ class Conversation:
         self._space, self._pump, self._send, self._lookup = space, pump, send, lookup
         self._wanted: deque[Values] = deque()
         self._due: set[Values] = set()
-        self._refused: set[Values] = set()
+        self._refused: dict[Values, util.Result] = {}
         self._asked = 0  # how many configurations the program waits for
         self._ended = False
 
@@ -46,10 +46,12 @@ class Conversation:
         if "hello" in message:
             return {"ready": message["hello"]["protocol"]}
         for told in message.get("tell", ()):
-            values = self._values(told["configuration"])
+            configuration = self._space.configuration(told["configuration"])
+            values = self._space.values(configuration)
             self._due.discard(values)
             if told["status"] == "constraints":
-                self._refused.add(values)
+                failed = {**configuration, "__error__": util.InvalidConfig()}
+                self._refused[values] = util.copy_without_benchmark_timings(failed)
         self._asked = message.get("ask", self._asked)
         return self._proposal()
 
@@ -57,47 +59,65 @@ class Conversation:
         """The answer to the open question, if there is one and the strategy has made up its mind."""
         if not self._asked or not (self._wanted or self._due or self._ended):
             return None
-        if self._ended and not self._wanted and not self._due:
-            proposal: dict[str, Any] = {"end": True}
-        else:
-            taken = [self._wanted.popleft() for _ in range(min(self._asked, len(self._wanted)))]
-            self._due.update(taken)
-            names = self._space.names
-            proposal = {"propose": [self._space.plain(dict(zip(names, v, strict=True))) for v in taken]}
+        taken = [self._wanted.popleft() for _ in range(min(self._asked, len(self._wanted)))]
         self._asked = 0
-        return proposal
+        if not taken and not self._due:
+            return {"end": True}
+        self._due.update(taken)
+        return {"propose": [self._space.plain(dict(zip(self._space.names, v, strict=True))) for v in taken]}
 
-    def _values(self, configuration: dict[str, Any]) -> Values:
-        return self._space.values(self._space.configuration(configuration))
+    def _speak(self) -> None:
+        if proposal := self._proposal():
+            self._send(proposal)
 
-    def _result(self, values: Values) -> util.Result | None:
-        result = self._lookup(values)
-        if result is None and values in self._refused:
-            configuration = dict(zip(self._space.names, values, strict=True))
-            result = util.copy_without_benchmark_timings({**configuration, "__error__": util.InvalidConfig()})
-        return result
-
-    def evaluate(self, configurations: list[Values]) -> list[util.Result | None]:
+    def evaluate(self, configurations: list[Values]) -> Found:
         """Return the results of configurations, None where the run ended before."""
-        new = dict.fromkeys(values for values in configurations if self._result(values) is None)
-        self._wanted.extend(new)
+
+        def found(values: Values) -> util.Result | None:
+            return self._lookup(values) or self._refused.get(values)
+
+        self._wanted.extend(dict.fromkeys(values for values in configurations if not found(values)))
         self._speak()
-        while any(self._result(values) is None for values in new) and self._pump():
+        while not all(map(found, configurations)) and self._pump():
             pass
-        return [self._result(values) for values in configurations]
+        return [found(values) for values in configurations]
 
     def end(self) -> None:
         """Tell the program that there is nothing more to propose."""
         self._ended = True
         self._speak()
 
-    def _speak(self) -> None:
-        if proposal := self._proposal():
-            self._send(proposal)
+
+class Runner:
+    """What strategy objects call: run evaluates configurations within the budget of tuning_options."""
+
+    def __init__(self, evaluate: Callable[[list[Values]], Found]) -> None:
+        self._evaluate = evaluate
+        self._seen: set[Values] = set()
+
+    def run(self, parameter_space: Iterable[Any], tuning_options: util.Options) -> Found:
+        """Return the results of configurations, in their order; None for those that the budget does not cover.
+
+        A repeated configuration counts too; it has the result of the first time, without times for building and
+        measuring.
+        """
+        wanted = [tuple(values) for values in parameter_space]
+        taken = []
+        for values in wanted:
+            if not tuning_options.budget.is_done():
+                tuning_options.budget.add_evaluations(1)
+                taken.append(values)
+        results = self._evaluate(taken)
+        for i, values in enumerate(taken):
+            result = results[i]
+            if result is not None and values in self._seen:
+                results[i] = util.copy_without_benchmark_timings(result)
+            self._seen.add(values)
+        return results + [None] * (len(wanted) - len(taken))
 
 
 def search(
-    task: Task, searchspace: Searchspace, evaluate: Evaluate, budget: util.TuningBudget
+    task: Task, searchspace: Searchspace, evaluate: Callable[[list[Values]], Found], budget: util.TuningBudget
 ) -> list[util.Result] | None:
     """Let the strategy object of a task search, and return what it returns."""
     plan = task.plan
@@ -109,41 +129,8 @@ def search(
         restrictions=task.restrictions,
         metrics=task.metrics,
         verbose=task.verbose,
-        cache={},
         budget=budget,
     )
     if plan.max_fevals is not None:
         options["max_fevals"] = plan.max_fevals
     return plan.object.tune(searchspace, Runner(evaluate), options)
-
-
-class Runner:
-    """What strategy objects call: run evaluates configurations within the budget of tuning_options."""
-
-    def __init__(self, evaluate: Evaluate) -> None:
-        self._evaluate = evaluate
-        self._seen: set[Values] = set()
-
-    def run(self, parameter_space: Iterable[Any], tuning_options: util.Options) -> list[util.Result | None]:
-        """Return the results of configurations, in their order; None for those that the budget does not cover.
-
-        A repeated configuration counts too; it has the result of the first time, without times for building and
-        measuring.
-        """
-        budget, taken = tuning_options.budget, []
-        wanted = [tuple(values) for values in parameter_space]
-        for values in wanted:
-            if budget.is_done():
-                break
-            budget.add_evaluations(1)
-            taken.append(values)
-        results: list[util.Result | None] = []
-        for values, result in zip(taken, self._evaluate(taken), strict=True):
-            if result is not None and values in self._seen:
-                result = util.copy_without_benchmark_timings(result)
-            self._seen.add(values)
-            results.append(result)
-        return results + [None] * (len(wanted) - len(taken))
-
-    def add_strategy_time(self, seconds: float) -> None:
-        """Do nothing: the program measures the time of the strategy."""
