@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ndtune import _binary, util
+from ndtune import _binary, strategies, util
 from ndtune._binary import NdtuneError
 from ndtune._cache import key_of
 from ndtune._outcome import Outcome
@@ -129,7 +129,7 @@ class Simulation(Outcome):
         if start is None:
             return order
         # Of a given first configuration, the strategy knows nothing here: it is evaluated before all others.
-        first = [key for key, row in rows.items() if ",".join(f"{n}={v}" for n, v in space.plain(row).items()) == start]
+        first = [key for key, row in rows.items() if strategies.pairs(space.plain(row)) == start]
         return list(dict.fromkeys(first + order))
 
     def _record(self, rows: dict[str, dict[str, Any]]) -> dict[str, Any]:

@@ -25,8 +25,8 @@ class Space:
     """Parameters with their values. rename has those that have another name in the program."""
 
     def __init__(self, tune_params: Mapping[str, Sequence[Any]], *, hidden: bool = False) -> None:
-        # By the kind and the text of a value: 1, 1.0 and True are three of them, and a repeated value is one.
-        self._values = {n: {_key(v): v for v in values} for n, values in tune_params.items()}
+        # By kind and value. Of values that are equal, as 1, 1.0 and True are in Python and in the program, one counts.
+        self._values = {n: {_key(v): v for v in dict.fromkeys(values)} for n, values in tune_params.items()}
         self.tune_params = {n: list(values.values()) for n, values in self._values.items()}
         self.names = list(tune_params)
         self.rename = {

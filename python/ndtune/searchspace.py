@@ -47,7 +47,8 @@ class Searchspace:
         """All configurations."""
         space = Space(self.tune_params)
         kernel = {"name": "space", "source": "kernel void space() {}"}
-        content: dict[str, Any] = {"kernel": kernel, "problem_size": 1, "parameters": space.parameters}
+        content: dict[str, Any] = {"kernel": kernel, "problem_size": 1, "arguments": []}
+        content["parameters"] = space.parameters
         with tempfile.TemporaryDirectory(prefix="ndtune-") as folder:
             content["restrictions"] = space.restrictions(self.restrictions, folder, self.max_threads)
             command = [_binary.find(), "space", "-", "--json"]

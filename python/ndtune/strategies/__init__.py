@@ -76,7 +76,7 @@ def plan(
         if not isinstance(x0, (tuple, list)) or len(x0) != n:
             raise AssertionError(f"Invalid x0: {x0}, expected number of parameters of `tune_params` to match ({n})")
         start = space.plain(dict(zip(space.names, x0, strict=True)))
-        made.arguments += ["--start", _pairs(start)]
+        made.arguments += ["--start", pairs(start)]
     if seed is not None:
         made.arguments += ["--seed", str(seed)]
     return made
@@ -122,9 +122,10 @@ def _translated(
     return made
 
 
-def _pairs(values: Mapping[str, Any]) -> str:
+def pairs(values: Mapping[str, Any]) -> str:
+    """A configuration, or options, as the command line has them."""
     return ",".join(f"{k}={str(v).lower() if isinstance(v, bool) else v}" for k, v in values.items())
 
 
 def _text(name: str, options: Mapping[str, Any]) -> str:
-    return f"{name}:{_pairs(options)}" if options else name
+    return f"{name}:{pairs(options)}" if options else name
