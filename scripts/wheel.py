@@ -121,7 +121,7 @@ def main() -> None:
     info = f"ndtune-{version}.dist-info/"
     files = {}
     for file in package.rglob("*"):
-        if file.suffix in (".py", ".typed"):
+        if file.is_file() and file.suffix != ".pyc":
             files[file.relative_to(package.parent).as_posix()] = (file.read_bytes(), 0o644)
     texts = licenses(given.go)
     files |= {f"{info}licenses/{path}": (text, 0o644) for path, text in texts.items()}
