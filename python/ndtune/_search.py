@@ -315,18 +315,18 @@ class Search(Outcome):
     def _objectives(self) -> dict[str, Any]:
         """The parts `metrics` and `objective` of the specification; Python computes what is no expression there."""
         observed = self._observed.quantities
-        metrics = {name: f"{quantity} * {factor}" for name, (quantity, factor) in observed.items()}
+        metrics = {name: f"{quantity} * {factor}" for name, (quantity, factor) in observed.items() if name != quantity}
         if set(self.task.objectives) <= {"time"}:
             metrics = {}
         for name, metric in (self.task.metrics or {}).items() if metrics or {*self.task.objectives} - {"time"} else ():
-            names = ["time", *(n for n in metrics if n.isidentifier())]
+            names = ["time", *(n for n in {**observed, **metrics} if n.isidentifier())]
             if name not in self.task.space.names and name not in names:
                 with contextlib.suppress(NotImplementedError):
                     metrics[name] = self._specification.expression(metric, f"the metric {name}", names=names)
         entries = []
         for i, (name, higher) in enumerate(self.task.objectives.items()):
             quantity = name
-            if name != "time" and name not in metrics:
+            if name != "time" and name not in metrics and name not in observed:
                 quantity = f"objective_{i}"
                 self._quantities[quantity] = name
             entries.append({"name": quantity, "direction": "maximize" if higher else "minimize"})
