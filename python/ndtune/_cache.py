@@ -12,11 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ndtune import util
-
-_FAILURES = {c.__name__: c for c in (util.InvalidConfig, util.CompilationFailedConfig, util.RuntimeFailedConfig)}
 
 
 def path_of(cache: str | os.PathLike[str]) -> str:
@@ -28,34 +24,6 @@ def path_of(cache: str | os.PathLike[str]) -> str:
 def key_of(values: Sequence[Any]) -> str:
     """The key of a configuration: its values, joined by commas."""
     return ",".join(map(str, values))
-
-
-def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The content of a cache file, closed or not; failures have an ErrorConfig in `__error__`."""
-    with open(path, encoding="utf-8") as file:
-        data = json.loads(_closed(file.read()))
-    for entry in data["cache"].values():
-        # Files of older versions have the failure in the place of the time.
-        for name in [v for v in entry.values() if isinstance(v, str) and v in _FAILURES][:1]:
-            entry["__error__"] = _FAILURES[name]()
-            entry["__error__"].reason = entry.get("reason", "")
-    return data
-
-
-def _closed(text: str) -> str:
-    """The text of a file with its last two braces; an entry that was cut off in the middle is left out."""
-    text = text.strip()
-    try:
-        json.loads(text)
-        return text
-    except json.JSONDecodeError:
-        pass
-    try:
-        text = text.removesuffix(",") + "}\n}"
-        json.loads(text)
-    except json.JSONDecodeError:
-        text = text[: text.rfind("},") + 1] + "}\n}"
-    return text
 
 
 class Cache:
@@ -78,14 +46,14 @@ class Cache:
         self.device: str | None = None
         if not os.path.isfile(path):
             return
-        data = read(path)
+        data = util.read_cache(path)
         if data["kernel_name"] != kernel_name:
             raise ValueError(
                 f"Cannot load cache which contains results for different kernel (cache: {data['kernel_name']}, "
                 f"actual: {kernel_name})"
             )
         if "problem_size" in data and not callable(problem_size):
-            check_problem_size(data["problem_size"], problem_size)
+            util.check_matching_problem_size(data["problem_size"], problem_size)
         if data["tune_params_keys"] != names:
             fault = f"cache {path} has {data['tune_params_keys']}, tune_params has {names}"
             if set(data["tune_params_keys"]) <= set(names):
@@ -107,7 +75,7 @@ class Cache:
             )
         else:
             with open(self.path, encoding="utf-8") as file:
-                text = re.sub(r"\}\s*\}$", "," if self.results else "", _closed(file.read()))
+                text = re.sub(r"\}\s*\}$", "," if self.results else "", util.closed_cache(file.read()))
         with open(self.path, "w", encoding="utf-8") as file:
             file.write(text)
         self.device = device
@@ -116,7 +84,7 @@ class Cache:
         """Append the result of a configuration."""
         entry = dict(result)
         if error := entry.get("__error__"):
-            entry["__error__"] = next(name for name, kind in _FAILURES.items() if isinstance(error, kind))
+            entry["__error__"] = next(name for name, kind in util.FAILURES.items() if isinstance(error, kind))
         key = key_of(values)
         self.results[key] = dict(result)
         with open(self.path, "a", encoding="utf-8") as file:
@@ -132,15 +100,4 @@ class Cache:
             json.loads(text)
         except json.JSONDecodeError:
             with open(self.path, "w", encoding="utf-8") as file:
-                file.write(_closed(text))
-
-
-def check_problem_size(cached: Any, problem_size: Any) -> None:
-    """ValueError unless two problem sizes, numbers or lists, are the same."""
-    if np.shape(np.atleast_1d(cached)) != np.shape(np.atleast_1d(problem_size)) or not np.all(
-        np.atleast_1d(cached) == np.atleast_1d(problem_size)
-    ):
-        raise ValueError(
-            f"Cannot load cache which contains results for different problem_size, cache: {cached}, "
-            f"requested: {problem_size}"
-        )
+                file.write(util.closed_cache(text))

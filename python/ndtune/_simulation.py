@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ndtune import _binary, strategies, util
+from ndtune import _binary, util
 from ndtune._binary import NdtuneError
 from ndtune._cache import key_of
 from ndtune._outcome import Outcome
@@ -110,7 +110,7 @@ class Simulation(Outcome):
         """The keys in the order in which the program's strategy evaluates them."""
         space, plan = self.task.space, self.task.plan
         arguments = dict(zip(plan.arguments[::2], plan.arguments[1::2], strict=True))
-        start = arguments.pop("--start", None)
+        arguments.pop("--start", None)
         if all("__error__" in row for row in rows.values()):
             return list(rows)
         goals = [f"{'maximize ' if higher else ''}{name}" for name, higher in self.task.objectives.items()]
@@ -126,11 +126,9 @@ class Simulation(Outcome):
             with open(trace, encoding="utf-8") as file:
                 visited = json.loads(file.readline())["trace"]
         order = [key_of(space.values(space.configuration(c))) for c in visited]
-        if start is None:
-            return order
         # Of a given first configuration, the strategy knows nothing here: it is evaluated before all others.
-        first = [key for key, row in rows.items() if strategies.pairs(space.plain(row)) == start]
-        return list(dict.fromkeys(first + order))
+        first = key_of((self.task.strategy_options or {}).get("x0", ()))
+        return list(dict.fromkeys([first] * (first in rows) + order))
 
     def _record(self, rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
         """A cache file of the results, with the names and values of the program."""

@@ -25,8 +25,9 @@ class Space:
     """Parameters with their values. rename has those that have another name in the program."""
 
     def __init__(self, tune_params: Mapping[str, Sequence[Any]], *, hidden: bool = False) -> None:
-        # By kind and value. Of values that are equal, as 1, 1.0 and True are in Python and in the program, one counts.
-        self._values = {n: {_key(v): v for v in dict.fromkeys(values)} for n, values in tune_params.items()}
+        self._mixed = {n for n, values in tune_params.items() if 0 < sum(map(_is_bool, values)) < len(values)}
+        # By the kind and the text of a value: 1 and 1.0 are two of them, and a repeated value is one.
+        self._values = {n: {_key(self._plain(n, v)): v for v in values} for n, values in tune_params.items()}
         self.tune_params = {n: list(values.values()) for n, values in self._values.items()}
         self.names = list(tune_params)
         self.rename = {
@@ -35,7 +36,7 @@ class Space:
             if hidden or name in _RESERVED or not name.isidentifier()
         }
         self.parameters = {
-            self.rename.get(n, n): [plain_value(v) for v in values] for n, values in self.tune_params.items()
+            self.rename.get(n, n): [self._plain(n, v) for v in values] for n, values in self.tune_params.items()
         }
 
     def configuration(self, plain: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,7 +45,13 @@ class Space:
 
     def plain(self, configuration: Mapping[str, Any]) -> dict[str, Any]:
         """A configuration with the names and values of the specification, from one with the user's."""
-        return {self.rename.get(n, n): plain_value(configuration[n]) for n in self.names}
+        return {self.rename.get(n, n): self._plain(n, configuration[n]) for n in self.names}
+
+    def _plain(self, name: str, value: Any) -> Any:
+        """A value as the program has it: a number, a truth value or a text; a truth value among others is a text."""
+        value = value.item() if isinstance(value, np.generic) else value
+        as_text = not isinstance(value, (bool, int, float, str)) or (name in self._mixed and _is_bool(value))
+        return str(value) if as_text else value
 
     def values(self, configuration: Mapping[str, Any]) -> Values:
         """The user's values of a configuration, in the order of the parameters."""
@@ -52,7 +59,7 @@ class Space:
 
     def order(self, configuration: Mapping[str, Any]) -> Values:
         """The place of a configuration among all, in the order of itertools.product."""
-        return tuple(list(self._values[n]).index(_key(configuration[n])) for n in self.names)
+        return tuple(list(self._values[n]).index(_key(self._plain(n, configuration[n]))) for n in self.names)
 
     def restrictions(self, given: Any, folder: str, max_threads: Any = "device.max_work_group_size") -> list[Any]:
         """The program's restrictions for Kernel Tuner's, with its limit of a work-group by the default names.
@@ -62,13 +69,9 @@ class Space:
         return _expressions.restrictions(given, self.tune_params, folder, max_threads, rename=self.rename)
 
 
-def plain_value(value: Any) -> Any:
-    """A value of a parameter as the program has it: a Python number, a truth value or a text."""
-    value = value.item() if isinstance(value, np.generic) else value
-    return value if isinstance(value, (bool, int, float, str)) else str(value)
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_))
 
 
 def _key(value: Any) -> tuple[str, Any]:
-    """A key of a value that keeps 1, 1.0 and True apart, which are three values of the program."""
-    value = plain_value(value)
     return type(value).__name__, value

@@ -80,6 +80,7 @@ class Specification(Space):
             "block_size": {},
             "grid_div": {},
             "parameters": self.parameters,
+            "arguments": [],
             "measure": {"early_stop": 0},
         }
         for axis, name, default in zip("xyz", self.block_names, (256, 1, 1), strict=True):
@@ -123,19 +124,11 @@ class Specification(Space):
         """The source of a configuration: the macros of `defines`, else those of the grid, and the user's text."""
         params = self.configuration(plain)
         text = util.get_kernel_string(self.kernel.sources[0], params)
-        defines = self.kernel.defines
-        if defines is None:
-            size = util.get_problem_size(self.problem_size, params)
-            grid = util.get_grid_dimensions(size, params, self.grid_div, self.block_names)
-            defines = dict(zip(("grid_size_x", "grid_size_y", "grid_size_z"), grid, strict=True))
-        lines = []
-        for name, value in defines.items():
-            if not name.isidentifier():
-                raise ValueError(f"name is not a valid identifier: {name}")
-            value = value(params) if callable(value) else value
-            value = util.replace_param_occurrences(value, params) if isinstance(value, str) else str(value)
-            lines.append(f"#define {name} " + value.replace("\n", "\\\n") + "\n")
-        return "".join(lines) + ("#line 1\n" if lines else "") + text
+        threads = util.get_thread_block_dimensions(params, self.block_names)
+        size = util.get_problem_size(self.problem_size, params)
+        grid = util.get_grid_dimensions(size, params, self.grid_div, self.block_names)
+        names = (self.block_names, "OpenCL", self.kernel.defines)
+        return util.prepare_kernel_string(self.kernel.name, text, params, grid, threads, *names)[1]
 
     def _problem_size(self) -> list[Any]:
         size = self.problem_size

@@ -14,7 +14,7 @@ from typing import Any
 
 from ndtune import _run, strategies, util
 from ndtune._binary import NdtuneError
-from ndtune._cache import Cache, path_of, read
+from ndtune._cache import Cache, path_of
 from ndtune._outcome import Interrupted, Task
 from ndtune._search import Search
 from ndtune._simulation import Simulation
@@ -160,7 +160,7 @@ def tune_cache(
     """
     if restrictions is not None and not isinstance(restrictions, list):
         raise ValueError("The restrictions must be a list()")
-    content = read(cache_path)
+    content = util.read_cache(cache_path)
     size = content["problem_size"]
     if isinstance(size, str):
         raise ValueError(

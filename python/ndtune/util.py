@@ -236,6 +236,12 @@ def read_file(filename: str | os.PathLike[str]) -> str:
         return file.read()
 
 
+def write_file(filename: str | os.PathLike[str], string: str) -> None:
+    """Write a text into a file."""
+    with open(filename, "w", encoding="utf-8") as file:
+        file.write(string)
+
+
 def delete_temp_file(filename: str | os.PathLike[str]) -> None:
     """Delete a file if it exists."""
     if os.path.exists(filename):
@@ -246,6 +252,8 @@ class VerificationFailedConfig(RuntimeFailedConfig):
     """The kernel's output is wrong. Cache files say RuntimeFailedConfig, the class that Kernel Tuner knows."""
 
 
+FAILURES = {c.__name__: c for c in (InvalidConfig, CompilationFailedConfig, RuntimeFailedConfig)}
+_GRID = ("grid_size_x", "grid_size_y", "grid_size_z")
 default_block_size_names = ["block_size_x", "block_size_y", "block_size_z"]
 
 argument_types = {  # of NumPy, and what a declaration in C says for them
@@ -317,7 +325,7 @@ def is_tensor(value: Any) -> bool:
 def check_tune_params_list(tune_params: Mapping[str, Any], observers: Any, simulation_mode: Any = False) -> None:
     """ValueError for a parameter with a name that results need, or one of NVML's without an NVMLObserver."""
     for name, values in tune_params.items():
-        if name in ("grid_size_x", "grid_size_y", "grid_size_z", "time"):
+        if name in (*_GRID, "time"):
             raise ValueError(f"Tune parameter {name} with value {values} has a forbidden name!")
     if any("nvml_" in name for name in tune_params) and not simulation_mode:
         if not any("NVMLObserver" in (base.__name__ for base in type(o).__mro__) for o in observers or ()):
@@ -420,6 +428,74 @@ def get_thread_block_dimensions(
     """The work-group of a configuration; without parameters for it, 256 × 1 × 1."""
     x, y, z = block_size_names or default_block_size_names
     return int(params.get(x, 256)), int(params.get(y, 1)), int(params.get(z, 1))
+
+
+def prepare_kernel_string(
+    kernel_name: str,
+    kernel_string: str,
+    params: Mapping[str, Any],
+    grid: Sequence[int],
+    threads: Sequence[int],
+    block_size_names: Sequence[str],
+    lang: str,
+    defines: Mapping[str, Any] | None,
+) -> tuple[str, str]:
+    """The name of the kernel, and its source after the macros: defines, else the grid, the work-group and params."""
+    if defines is None:
+        sizes = zip((*_GRID[: len(grid)], *block_size_names[: len(threads)]), (*grid, *threads), strict=True)
+        defines = dict(sizes) | dict(params) | {"kernel_tuner": 1}
+    macros = []
+    for name, value in defines.items():
+        if not name.isidentifier():
+            raise ValueError(f"name is not a valid identifier: {name}")
+        value = value(params) if callable(value) else value
+        value = replace_param_occurrences(value, params) if isinstance(value, str) else str(value)
+        macros.append(f"#define {name} " + value.replace("\n", "\\\n") + "\n")
+    prefix = "".join(macros) + ("#line 1\n" if macros else "")
+    return replace_param_occurrences(kernel_name, params), prefix + kernel_string
+
+
+def check_restrictions(restrictions: Any, params: Mapping[str, Any], verbose: bool) -> bool:
+    """Whether a configuration satisfies restrictions: a function of it, or a list of expressions and functions."""
+    from ndtune import _expressions
+
+    given = [restrictions] if callable(restrictions) else restrictions
+    valid = all(_expressions.evaluate(restriction, params) for restriction in given)
+    if verbose and not valid:
+        print(f"skipping config {get_instance_string(params)}, reason: config fails restriction")
+    return valid
+
+
+def check_matching_problem_size(cached_problem_size: Any, problem_size: Any) -> None:
+    """ValueError unless two problem sizes, numbers or lists of them, are the same."""
+    if not np.array_equal(np.ravel(cached_problem_size), np.ravel(problem_size)):
+        raise ValueError(
+            f"Cannot load cache which contains results for different problem_size, cache: {cached_problem_size}, "
+            f"requested: {problem_size}"
+        )
+
+
+def read_cache(cachefile: str | os.PathLike[str], open_cache: bool = False) -> dict[str, Any]:
+    """The content of a cache file, closed or not; failures have an ErrorConfig in `__error__`."""
+    data = json.loads(closed_cache(read_file(cachefile)))
+    for entry in data["cache"].values():
+        # Files of older versions have the failure in the place of the time.
+        for name in [v for v in entry.values() if isinstance(v, str) and v in FAILURES][:1]:
+            entry["__error__"] = FAILURES[name]()
+            entry["__error__"].reason = entry.get("reason", "")
+    return data
+
+
+def closed_cache(text: str) -> str:
+    """The text of a cache file with its last two braces; an entry that was cut off in the middle is left out."""
+    text = text.strip()
+    for whole in (text, text.removesuffix(",") + "}\n}"):
+        try:
+            json.loads(whole)
+            return whole
+        except json.JSONDecodeError:
+            continue
+    return text[: text.rfind("},") + 1] + "}\n}"
 
 
 def replace_param_occurrences(string: str, params: Mapping[str, Any]) -> str:
