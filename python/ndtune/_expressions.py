@@ -24,21 +24,7 @@ from typing import Any
 import numpy
 
 from ndtune._binary import NdtuneError
-from ndtune._symbols import (
-    PYTHON,
-    Path,
-    Symbol,
-    Untranslatable,
-    alike,
-    call,
-    choose,
-    every,
-    pair,
-    plain,
-    some,
-    symbol,
-    truth,
-)  # fmt: skip
+from ndtune._symbols import PYTHON, Path, Symbol, Untranslatable, alike, call, choose, every, plain, some, symbol, truth
 
 BLOCK_SIZE_NAMES = ("block_size_x", "block_size_y", "block_size_z")
 _SAMPLES = 2_000  # combinations for which a translation is compared with its function
@@ -62,13 +48,12 @@ def _taking(native: Callable[..., Any], symbolic: Callable[[Any], Any]) -> Calla
 
 def _extreme(native: Callable[..., Any]) -> Callable[..., Any]:
     def extreme(*values: Any, **options: Any) -> Any:
-        best, *others = list(values[0]) if len(values) == 1 else values
-        if options or not any(isinstance(i, Symbol) for i in (best, *others)):
-            return native(*values, **options)
-        for item in others:
-            known = not isinstance(best, Symbol) and not isinstance(item, Symbol)
-            best = native(best, item) if known else call(native.__name__, *pair(best, item))
-        return best
+        items = list(values[0]) if len(values) == 1 else values
+        if options or not any(isinstance(i, Symbol) for i in items):
+            return native(items, **options)
+        known = [i for i in items if not isinstance(i, Symbol)]
+        others = [i for i in items if isinstance(i, Symbol)]
+        return functools.reduce(functools.partial(call, native.__name__), [native(known), *others] if known else others)
 
     return extreme
 

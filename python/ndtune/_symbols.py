@@ -44,7 +44,7 @@ class Path:
 
 
 class Symbol:
-    """A value that depends on parameters, of the kind float (any number), bool or str."""
+    """A value that depends on parameters, of the kind float (any number), bool or str; object if it has several."""
 
     __hash__ = None  # type: ignore[assignment]  # as a key it would be found by identity
     __array_ufunc__ = None  # numpy's scalars leave the operation to the symbol
@@ -77,7 +77,7 @@ class Symbol:
         return self.path.decide(self.condition())
 
     def __contains__(self, item: object) -> bool:
-        part, whole = pair(item, self)
+        part, whole = _pair(item, self)
         if part.kind is not str or whole.kind is not str:
             raise Untranslatable("`in` needs a list on its right, or two texts")
         return bool(_infix(whole, "contains", part, bool, COMPARE, f"({part.python} in {whole.python})"))
@@ -93,14 +93,14 @@ class Symbol:
         return call("round_even", self) if digits is None else self.refuse()
 
     def refuse(self, *_: object) -> Any:
-        raise Untranslatable("a value that depends on parameters is converted, iterated over or used as an index")
+        raise Untranslatable("a value that depends on parameters is converted, an index, or not always of one kind")
 
     __int__ = __float__ = __complex__ = __index__ = __iter__ = __len__ = __getitem__ = __str__ = __format__ = refuse
     __repr__ = object.__repr__
     __pos__ = number
 
 
-OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
     "%": operator.mod, "**": operator.pow, "&": operator.and_, "|": operator.or_, "^": operator.xor,
     "<<": operator.lshift, ">>": operator.rshift,
@@ -128,11 +128,11 @@ PYTHON: dict[str, Any] = {
     "round_up": math.ceil, "round_down": math.floor, "round_even": round, "truncate": math.trunc, "sqrt": math.sqrt,
     "log2": math.log2, "abs": abs, "float": float, "len": len, "min": min, "max": max, "__builtins__": {},
 }  # fmt: skip
-PYTHON |= {f"_{OPERATORS[sign].__name__}": _exact(OPERATORS[sign]) for sign in "+ - * / // % ** & | ^ << >>".split()}
+PYTHON |= {f"_{_OPERATORS[sign].__name__}": _exact(_OPERATORS[sign]) for sign in "+ - * / // % ** & | ^ << >>".split()}
 
-for _sign, _compute in OPERATORS.items():
+for _sign, _compute in _OPERATORS.items():
     _name = _compute.__name__.strip("_")
-    if _sign[0] in "=!<>" and len(_sign) + (_sign in "<>") == 2 and _sign not in ("<<", ">>"):
+    if _name in ("eq", "ne", "lt", "le", "gt", "ge"):
         setattr(Symbol, f"__{_name}__", lambda a, b, sign=_sign: compare(sign, a, b))
     else:
         setattr(Symbol, f"__{_name}__", lambda a, b, sign=_sign: binary(sign, a, b))
@@ -149,19 +149,16 @@ def plain(value: Any) -> Any:
 def symbol(value: Any, path: Path) -> Symbol:
     """Return a value as a symbol: a symbol as it is."""
     if isinstance(value, Symbol):
-        return value
+        return value if value.kind is not object else value.refuse()
     value = plain(value)
-    if isinstance(value, bool | str):
-        text = json.dumps(value, ensure_ascii=False)
-    elif isinstance(value, int) and abs(value) < _EXACT or isinstance(value, float) and math.isfinite(value):
-        text = repr(value)
-    else:
+    if not isinstance(value, bool | str | int | float) or isinstance(value, int | float) and not abs(value) < _EXACT:
         raise Untranslatable(f"the value {value!r} is no number that the program can hold, no bool and no text")
     kind = type(value) if isinstance(value, bool | str) else float
+    text = repr(value) if kind is float else json.dumps(value, ensure_ascii=False)
     return Symbol(text, repr(value), kind, path, SIGN if text.startswith("-") else ATOM)
 
 
-def pair(a: Any, b: Any) -> tuple[Symbol, Symbol]:
+def _pair(a: Any, b: Any) -> tuple[Symbol, Symbol]:
     """Return two values, of which one is a symbol, as symbols."""
     path = a.path if isinstance(a, Symbol) else b.path
     return symbol(a, path), symbol(b, path)
@@ -172,11 +169,12 @@ def truth(value: Any) -> Any:
     return value.condition() if isinstance(value, Symbol) else bool(value)
 
 
-def call(function: str, *arguments: Symbol) -> Symbol:
+def call(function: str, *arguments: Any) -> Symbol:
     """Return the call of a function of the language that takes and gives numbers; len takes a text."""
-    of = [a if function == "len" and a.kind is str else a.number() for a in arguments]
+    path = next(a.path for a in arguments if isinstance(a, Symbol))
+    of = [a if function == "len" and a.kind is str else a.number() for a in (symbol(a, path) for a in arguments)]
     text, python = (", ".join(t) for t in zip(*((a.text, a.python) for a in of), strict=True))
-    return Symbol(f"{function}({text})", f"{function}({python})", float, of[0].path)
+    return Symbol(f"{function}({text})", f"{function}({python})", float, path)
 
 
 def _infix(a: Symbol, sign: str, b: Symbol, kind: type, level: int, python: str = "") -> Symbol:
@@ -186,7 +184,7 @@ def _infix(a: Symbol, sign: str, b: Symbol, kind: type, level: int, python: str 
 
 def binary(sign: str, left: Any, right: Any) -> Any:
     """Return left and right under an operator that computes."""
-    a, b = pair(left, right)
+    a, b = _pair(left, right)
     if a.kind is b.kind is bool and sign in "&|^":
         return every(a, b) if sign == "&" else some(a, b) if sign == "|" else compare("!=", a, b)
     if not (a.kind is b.kind is str and sign == "+"):
@@ -194,7 +192,7 @@ def binary(sign: str, left: Any, right: Any) -> Any:
     for one, other in ((a, b), (b, a)):
         if (sign, one.text) in (("+", "0"), ("*", "1")):  # of sum() and prod()
             return other
-    python = f"_{OPERATORS[sign].__name__}({a.python}, {b.python})"
+    python = f"_{_OPERATORS[sign].__name__}({a.python}, {b.python})"
     if sign in "+-*" or sign == "/" and not isinstance(right, Symbol) and right:
         return _infix(a, sign, b, a.kind, ADD if sign in "+-" else MULTIPLY, python)
     return Symbol(f"{_FUNCTIONS[sign]}({a.text}, {b.text})", python, float, a.path)
@@ -205,7 +203,7 @@ def compare(sign: str, left: Any, right: Any) -> Any:
     other = plain(left if isinstance(right, Symbol) else right)
     if sign in ("==", "!=") and not isinstance(other, Symbol | bool | int | float | str):
         return sign == "!="
-    a, b = pair(left, right)
+    a, b = _pair(left, right)
     if a.kind is not b.kind or a.kind is bool and sign not in ("==", "!="):
         if str in (a.kind, b.kind) and sign in ("==", "!="):
             return sign == "!="

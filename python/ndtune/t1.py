@@ -1,11 +1,12 @@
 """T1 files, the JSON format of the auto-tuning hub, as specifications: `python -m ndtune t1 FILE [-o SPEC]`.
 
-Their expressions are Python's. They are parsed and translated; nothing of a file is executed.
+Their expressions are Python's. They are checked and translated; what does more than compute is refused.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
 import json
 import os
@@ -27,6 +28,7 @@ _REMARKED = "General Search Budget BenchmarkConfig Device Profiling BenchmarkNam
 _SETTINGS = {"nvml_mem_clock": "memory_clock", "nvml_gr_clock": "clock", "nvml_pwr_limit": "power_limit"}
 _C = {"char": "int8", "short": "int16", "int": "int32", "long": "int64"}
 _C |= {"u" + c: "u" + name for c, name in _C.items()} | {"half": "float16", "float": "float32", "double": "float64"}
+_REFUSED = {"custom": "give the type of its numbers, and as many of them", "bool": "give uint8"}
 
 
 class _Field:
@@ -40,57 +42,61 @@ class _Field:
 
     def __iter__(self) -> Iterator[_Field]:
         """Yield the items of a list: none of null, and another value as the one item."""
-        if not isinstance(self.value, list):
-            yield from [] if self.value is None else [self]
-            return
-        yield from (_Field(value, f"{self.place}[{i}]") for i, value in enumerate(self.value))
+        if isinstance(self.value, list):
+            yield from (_Field(value, f"{self.place}[{i}]") for i, value in enumerate(self.value))
+        elif self.value is not None:
+            yield self
 
     def refuse(self, why: Any, wrong: Any = True) -> None:
         """Raise an error that names the place, if something is wrong."""
         if wrong:
             raise NdtuneError(f"{self.place}: {why}" + "".join(f" ({n})" for n in getattr(why, "__notes__", ())))
 
+    def expect(self, what: str, right: Any) -> None:
+        self.refuse(f"expected {what}, found {json.dumps(self.value)[:80]}", not right)
+
+    @contextlib.contextmanager
+    def blamed(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            self.refuse(error)
+
     def keys(self, known: str, required: str = "") -> _Field:
         """Refuse unknown and missing keys."""
-        self.refuse(f"expected a mapping, found {json.dumps(self.value)[:80]}", not isinstance(self.value, dict))
+        self.expect("a mapping", isinstance(self.value, dict))
         for key in self.value:
-            near = difflib.get_close_matches(key, known.split(), 1)
-            why = f"the key {key} is unknown" + (f"; did you mean {near[0]}?" if near else "")
-            self.refuse(why, key not in known.split() + _IGNORED + _REMARKED)
+            near = "".join(f"; did you mean {n}?" for n in difflib.get_close_matches(key, known.split(), 1))
+            self.refuse(f"the key {key} is unknown{near}", key not in known.split() + _IGNORED + _REMARKED)
         for key in required.split():
             self.refuse(f"the key {key} is missing", self.value.get(key) is None)
         return self
 
     def text(self, *choices: str) -> str:
-        wrong = not isinstance(self.value, str) or self.value == "" or choices and self.value not in choices
-        self.refuse(f"expected {' or '.join(choices) or 'a text'}, found {json.dumps(self.value)[:80]}", wrong)
+        right = isinstance(self.value, str) and self.value and (not choices or self.value in choices)
+        self.expect(" or ".join(choices) or "a text", right)
         return str(self.value)
 
-    def compute(self, names: Mapping[str, Any], as_function: bool = False) -> Any:
-        """Return the value of a number, or of the text of an expression, or the function that it is of the names."""
-        known = isinstance(self.value, str | int | float)
-        self.refuse(f"expected a number, a text, true or false, found {json.dumps(self.value)[:80]}", not known)
-        try:
-            function = _expressions.of_text(str(self.value), names, trusted=False)
-            return function if as_function else function.call(names)
-        except Exception as error:
-            self.refuse(error)
+    def function(self, names: Mapping[str, Any]) -> Any:
+        """Return a number, or the text of an expression, as a function of the names."""
+        self.expect("a number, a text, true or false", isinstance(self.value, str | int | float))
+        with self.blamed():
+            return _expressions.of_text(str(self.value), names, trusted=False)
 
-    def expression(self, parameters: Mapping[str, list[Any]]) -> int | str:
-        """Return a number of the configuration as an expression."""
-        try:
-            text = _expressions.expression(self.compute(parameters, as_function=True), parameters)
-            return int(text) if text.isdecimal() else text
-        except Exception as error:
-            self.refuse(error)
-            raise
-
-    def number(self, names: Mapping[str, Any], default: Any = None) -> Any:
-        """Return the value of an expression, a number; a whole one as an integer."""
-        value = default if self.value is None else self.compute(names)
+    def compute(self, names: Mapping[str, Any], number: bool = True) -> Any:
+        function = self.function(names)
+        with self.blamed():
+            value = function.call(names)
         why = "expected a number; in a size a parameter is the list of its values, as in max(filter_width)"
-        self.refuse(why, isinstance(value, bool) or not isinstance(value, int | float))
+        self.refuse(why, number and (isinstance(value, bool) or not isinstance(value, int | float)))
         return value
+
+    def expression(self, parameters: Mapping[str, list[Any]]) -> Any:
+        """Return a number of the configuration as an expression."""
+        function = self.function(parameters)
+        with self.blamed():
+            text = _expressions.expression(function, parameters)
+        return int(text) if text.isdecimal() else text
 
 
 class T1:
@@ -105,23 +111,20 @@ class T1:
             content = json.loads(self.path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise NdtuneError(f"{self.path}: {error}") from None
-        keys = "ConfigurationSpace KernelSpecification"
-        self._root = _Field(content, str(self.path)).keys(keys, "ConfigurationSpace")
+        self._root = _Field(content, str(self.path))
+        self._root.keys("ConfigurationSpace KernelSpecification", "ConfigurationSpace")
         space = self._root["ConfigurationSpace"].keys("TuningParameters Conditions", "TuningParameters")
         self.parameters: dict[str, list[Any]] = {}
         for field in space["TuningParameters"]:
             field.keys("Name Type Values", "Name Values")
             self.parameters[field["Name"].text()] = _values(field)
         fields = [f.keys("Expression", "Expression")["Expression"] for f in space["Conditions"]]
-        self._conditions = [field.compute(self.parameters, as_function=True) for field in fields]
+        self._conditions = [field.function(self.parameters) for field in fields]
 
     def restrictions(self, folder: str | os.PathLike[str]) -> list[Any]:
         """Return the conditions as restrictions of a specification; a table of one is written into the folder."""
-        try:
+        with self._root["ConfigurationSpace"]["Conditions"].blamed():
             return _expressions.restrictions(self._conditions, self.parameters, Path(folder))
-        except Exception as error:
-            self._root["ConfigurationSpace"]["Conditions"].refuse(error)
-            raise
 
     def specification(self, folder: str | os.PathLike[str]) -> dict[str, Any]:
         """Return the specification; its data files are written into the folder, and named in it by absolute paths."""
@@ -137,27 +140,25 @@ class T1:
         shared = k["SharedMemory"]
         shared.refuse("an OpenCL kernel has no dynamic shared memory; give it a Local argument", shared.value)
         k["KernelTypeNames"].refuse("an OpenCL kernel has no template arguments", k["KernelTypeNames"].value)
-        options = [o.text() for o in k["CompilerOptions"] if o.value != ""]
+        base, options = self.path.parent.absolute(), [o.text() for o in k["CompilerOptions"] if o.value != ""]
         for o in options:
             why = f"{o} is no option of OpenCL compilers; they have -cl-std=CL3.0"
             k["CompilerOptions"].refuse(why, o.startswith("-std="))
-        base = self.path.parent.absolute()
-        options = [re.sub(r"^-I\s*(.+)", lambda m: f"-I{base / m[1]}", o) for o in options]
-        made: dict[str, Any] = {"kernel": {"name": k["KernelName"].text(), "file": str(self._beside(k["KernelFile"]))}}
-        made["kernel"] |= {"build_options": options} if options else {}
+        made: dict[str, Any] = {"kernel": {"name": k["KernelName"].text(), "file": self._beside(k["KernelFile"])}}
+        if options:
+            made["kernel"]["build_options"] = [re.sub(r"^-I\s*(.+)", lambda m: f"-I{base / m[1]}", o) for o in options]
         made |= self._sizes(k)
         names = {**self.parameters, "ProblemSize": made["problem_size"]}
         made["arguments"] = [self._argument(f, i, names, Path(folder).absolute()) for i, f in enumerate(k["Arguments"])]
-        made["parameters"] = self.parameters
-        if restrictions := self.restrictions(folder):
-            made["restrictions"] = restrictions
+        made |= {"parameters": self.parameters, "restrictions": self.restrictions(folder)}
         settings = {name: parameter for parameter, name in _SETTINGS.items() if parameter in self.parameters}
-        return made | ({"measure": {"settings": settings}} if settings else {})
+        made["measure"] = {"settings": settings} if settings else {}
+        return {key: value for key, value in made.items() if value}
 
-    def _beside(self, field: _Field) -> Path:
+    def _beside(self, field: _Field) -> str:
         path = (self.path.parent / field.text()).absolute()
         field.refuse(f"there is no file {path}", not path.is_file())
-        return path
+        return str(path)
 
     def _sizes(self, k: _Field) -> dict[str, Any]:
         """Return the NDRange: a problem size and divisors (Kernel Tuner), or a global size (KTT)."""
@@ -167,68 +168,58 @@ class T1:
             return {axis.lower(): field[axis].expression(self.parameters) for axis in "XYZ" if axis in given}
 
         divisors = {axis: k["GridDiv" + axis.upper()] for axis in "xyz"}
-        made: dict[str, Any] = {"problem_size": [size.expression(self.parameters) for size in k["ProblemSize"]]}
+        sizes = [size.expression(self.parameters) for size in k["ProblemSize"]]
         grid = {axis: [d.expression(self.parameters) for d in of] for axis, of in divisors.items() if of.value}
-        if k["ProblemSize"].value is None:
+        if not sizes:
             k["ProblemSize"].refuse("the key is missing: give ProblemSize or GlobalSize", k["GlobalSize"].value is None)
             for field in divisors.values():
                 why = "it divides a ProblemSize, which is missing; GlobalSize is divided by LocalSize"
                 field.refuse(why, field.value is not None)
-            made["problem_size"] = [extent(k["GlobalSize"]).get(axis, 1) for axis in "xyz"]
+            sizes = [extent(k["GlobalSize"]).get(axis, 1) for axis in "xyz"]
             if k["GlobalSizeType"].value and k["GlobalSizeType"].text("OpenCL", "CUDA", "Vulkan") != "OpenCL":
                 grid = {axis: [] for axis in "xyz"}  # it counts work-groups
-        made |= {"block_size": extent(k["LocalSize"]), "grid_div": grid}
-        return {key: value for key, value in made.items() if value}
+        return {"problem_size": sizes, "block_size": extent(k["LocalSize"]), "grid_div": grid}
 
     def _argument(self, f: _Field, index: int, names: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         f.keys("Name Type MemoryType Size FillType FillValue DataSource Output", "Type MemoryType")
         kind, memory = f["Type"].text(), f["MemoryType"].text("Scalar", "Vector", "Local")
-        f["Type"].refuse("a custom type is not supported; give that of its numbers, as many of them", kind == "custom")
-        f["Type"].refuse("an OpenCL kernel has no arguments of bools; give uint8", kind == "bool")
+        f["Type"].refuse(f"a {kind} type is not supported; {_REFUSED.get(kind)}", kind in _REFUSED)
         fills = ("Constant",) if memory == "Scalar" else ("Constant", "Random", "BinaryRaw", "Uninitialized")
         fill = f["FillType"].text(*fills) if f["FillType"].value is not None else ""
         made: dict[str, Any] = {"name": f.value.get("Name") or f"argument {index + 1}"}
         made["type"] = "float32x16" if kind == "float16" else kind  # a vector, in T1 files
         if memory == "Scalar":
             f.refuse("the scalar has no FillValue", f["FillValue"].value is None)
-            return made | {"value": f["FillValue"].compute({})}
+            return made | {"value": f["FillValue"].compute({}, number=False)}
         if fill != "BinaryRaw" or f["Size"].value is not None:
-            size = f["Size"].number(names)
+            size = f["Size"].compute(names)
             f["Size"].refuse(f"{size} is not a whole number", size != int(size))
             made["local_size" if memory == "Local" else "size"] = int(size)
-        number = f["FillValue"].number({}, 0)
+        number = 0 if f["FillValue"].value is None else f["FillValue"].compute({})
         if fill == "Constant" and memory == "Vector":
             made["fill"] = {"constant": number}
         elif fill == "Random":
             made["fill"] = {"random": [min(0, number), max(0, number)]} if number else "random"
         elif fill == "BinaryRaw":
+            array = _raw(f, Path(self._beside(f["DataSource"])), made["type"])
             path = folder / f"{self.path.stem}.{index + 1}.npy"
-            array = _raw(f, self._beside(f["DataSource"]), made["type"])
             numpy.save(path, array)
-            made |= {"size": made.get("size", len(array)), "fill": {"file": str(path)}}
-        output = f["Output"]
-        known = output.value in (None, True, False)  # 1 and 0 are equal to these
-        output.refuse(f"expected true or false, found {json.dumps(output.value)}", not known)
-        return made | ({"output": True} if output.value else {})
+            made = {"size": len(array), "fill": {"file": str(path)}} | made
+        f["Output"].expect("true or false", f["Output"].value in (None, True, False))  # 1 and 0 are equal to these
+        return made | ({"output": True} if f["Output"].value else {})
 
     def yaml(self, folder: str | os.PathLike[str]) -> str:
         """Return the text of the specification for a file in the folder, into which its data are written."""
-        made = f"# Converted from {self.path.name}.\n"
+        made, base = f"# Converted from {self.path.name}.\n", Path(folder).absolute()
         for key, value in self.specification(folder).items():
-            if key in ("arguments", "restrictions"):
-                made += f"{key}:" + "".join(f"\n  - {json.dumps(item)}" for item in value) + "\n"
-            elif key == "parameters":
-                made += f"{key}:" + "".join(f"\n  {n}: {json.dumps(v)}" for n, v in value.items()) + "\n"
-            else:
-                made += f"{key}: {json.dumps(value)}\n"
-        base = Path(folder).absolute()
-        made = re.sub(r'"(-I)?(/[^"]+)"', lambda m: f'"{m[1] or ""}{os.path.relpath(m[2], base)}"', made)
+            items = [("  - ", v) for v in value] if isinstance(value, list) else [(f"  {k}: ", value[k]) for k in value]
+            made += f"{key}:\n" + "".join(f"{head}{json.dumps(item)}\n" for head, item in items)
+        made = re.sub(r'(file"?: "|"-I)(/[^"]+)', lambda m: m[1] + os.path.relpath(m[2], base), made)
         made += "# The output is not verified: a T1 file says nothing of it. Give verify, docs/spec.md#verify.\n"
-        for field in (self._root, self._root["KernelSpecification"]):
-            for lost in (field[key] for key in [*_REMARKED, "ReferenceArguments"]):
-                if lost.value:
-                    made += f"# not converted: {lost.place.removeprefix(f'{self.path}: ')}: {json.dumps(lost.value)}\n"
-        return made
+        remarked, kernel = [*_REMARKED, "ReferenceArguments"], self._root["KernelSpecification"]
+        fields = (of[key] for of in (self._root, kernel) for key in remarked)
+        lost = [f"{f.place.removeprefix(f'{self.path}: ')}: {json.dumps(f.value)}" for f in fields if f.value]
+        return made + "".join(f"# not converted: {line}\n" for line in lost)
 
     def tune(self, *options: str, quiet: bool = False) -> tuple[Any, dict[str, Any]]:
         """Tune the kernel; return results and environment as tune_kernel does. options are those of `ndtune tune`."""
@@ -253,12 +244,10 @@ class T1:
 def _values(field: _Field) -> list[Any]:
     """Return the values of a parameter, converted to its type."""
     kind = field["Type"].text("int", "uint", "float", "bool", "string") if field["Type"].value is not None else ""
-    values = field["Values"]
+    values, made = field["Values"], list[Any]()
     for item in values if isinstance(values.value, list) else ():
-        known = isinstance(item.value, str | int | float)
-        item.refuse(f"expected a number, a text, true or false, found {json.dumps(item.value)}", not known)
-    given = values.value if isinstance(values.value, list) else values.compute({})
-    made: list[Any] = []
+        item.expect("a number, a text, true or false", isinstance(item.value, str | int | float))
+    given = values.value if isinstance(values.value, list) else values.compute({}, number=False)
     for i, value in enumerate(given if isinstance(given, list | tuple | range) else [given]):
         number = isinstance(value, int | float)
         whole = number and value == int(value)
@@ -274,23 +263,18 @@ def _values(field: _Field) -> list[Any]:
 
 def _raw(field: _Field, path: Path, kind: str) -> numpy.ndarray:
     """Return the numbers of a raw file, little-endian: of a vector type, a row for each element."""
-    match = re.fullmatch(r"(u?int(?:8|16|32|64)|float(?:16|32|64))(?:x(\d+))?", kind)
-    match = match or re.fullmatch(r"([a-z]+)(\d*)", kind)
-    if not match or match[1] not in [*_C, *_C.values()]:
-        field["Type"].refuse(f"unknown type {kind}")
-        raise AssertionError
-    lanes = int(match[2] or 1)
-    shape = (-1,) if lanes == 1 else (-1, 4 if lanes == 3 else lanes)
-    array = numpy.fromfile(path, numpy.dtype(_C.get(match[1], match[1])).newbyteorder("<"))
-    wrong = array.nbytes != path.stat().st_size or len(array) % abs(shape[-1])
-    why = f"{path} has {path.stat().st_size} bytes, which are no whole number of elements of {kind}"
-    field["DataSource"].refuse(why, wrong)
-    return array.reshape(shape)
+    numpys = re.fullmatch(r"(u?int(?:8|16|32|64)|float(?:16|32|64))(?:x(\d+))?", kind)
+    name, lanes = (numpys or re.match(r"([a-z]*)(\d*)$", kind) or re.match("(.*)()", kind)).groups()  # type: ignore
+    field["Type"].refuse(f"unknown type {kind}", name not in [*_C, *_C.values()])
+    width = 4 if lanes == "3" else int(lanes or 1)
+    array = numpy.fromfile(path, numpy.dtype(_C.get(name, name)).newbyteorder("<"))
+    size = path.stat().st_size
+    why = f"{path} has {size} bytes, which are no whole number of elements of {kind}"
+    field["DataSource"].refuse(why, array.nbytes != size or len(array) % width)
+    return array.reshape(-1, width) if lanes else array
 
 
-def from_t1(path: str | os.PathLike[str]) -> T1:
-    """Read a T1 file: `specification` and `yaml` make a specification of it, and `tune` tunes its kernel."""
-    return T1(path)
+from_t1 = T1
 
 
 def main(arguments: list[str]) -> int:
@@ -300,7 +284,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("-o", metavar="SPEC", help="the specification to write, YAML; default: standard output")
     options = parser.parse_args(arguments)
     try:
-        text = T1(options.file).yaml(Path(options.o or ".").absolute().parent if options.o else ".")
+        text = T1(options.file).yaml(os.path.dirname(options.o or "") or ".")
         if options.o:
             Path(options.o).write_text(text, encoding="utf-8")
         else:

@@ -122,7 +122,7 @@ def test_a_specification_that_is_written_is_what_the_program_takes(program, tmp_
         assert int(counted.stdout) == SPACES[f"{name}.json"]["count"]
     assert numpy.load(tmp_path / "gemm.3.npy").shape == (4, 4)
     text = (tmp_path / "groups.yaml").read_text()
-    assert 'grid_div: {"x": [], "y": [], "z": []}' in text
+    assert "grid_div:\n  x: []\n  y: []\n  z: []\n" in text
     assert '# not converted: Budget: [{"Type": "TuningDuration", "BudgetValue": 60}]' in text
 
 
