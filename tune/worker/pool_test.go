@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -292,6 +293,24 @@ func TestSingle(t *testing.T) {
 		t.Errorf("%v, %+v, %d workers", err, o.Results, pool.Started())
 	}
 	wantCorrect(t, "single", o.Results[0])
+}
+
+// TestASearchThatIsNotWorthAnotherWorker goes on in one process as long as no kernel ends it, and in the next one afterwards.
+func TestASearchThatIsNotWorthAnotherWorker(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		faults []string
+		most   int // workers
+	}{{survivable, 1}, {[]string{faultDies, faultNone, faultSlow, faultOutput}, math.MaxInt}} {
+		p := faulty(t, c.faults...)
+		pool := openTestPool(t, whole, p, Options{Workers: 3})
+		pool.Expect(len(c.faults))
+		pool.starting = time.Hour // until another one starts
+		o := pool.run(t, tune.Options{})
+		if n := pool.Started(); len(o.Results) != len(c.faults) || n > c.most {
+			t.Errorf("%q: %d results, %d workers", c.faults, len(o.Results), n)
+		}
+	}
 }
 
 func TestTwoDevicesShareASearch(t *testing.T) {
