@@ -362,26 +362,23 @@ func TestPortableReadsNoFile(t *testing.T) {
 
 func TestGoFunctionsCannotCross(t *testing.T) {
 	source := func(space.Configuration) (string, error) { return "//", nil }
-	restriction := space.Restriction{Func: func(space.Configuration) bool { return true }}
 	at := map[string]space.Value{"block_size_x": 8, "rows": 1, "scale": 0.5, "local_": false}
 	for name, c := range map[string]struct {
 		change func(d *task.Definition, dir string)
 		want   []string
 	}{
 		"kernel": {func(d *task.Definition, _ string) { d.Kernel = task.Kernel{Name: "k", Func: source} }, []string{"kernel.func"}},
-		"restriction and check": {func(d *task.Definition, _ string) {
-			d.Restrictions = append(d.Restrictions, restriction)
+		"check": {func(d *task.Definition, _ string) {
 			d.Verify = &task.Verification{Check: func(space.Configuration, map[string]*array.Array) error { return nil }}
-		}, []string{"restrictions[3].func", "verify.check"}},
+		}, []string{"verify.check"}},
 		"reference": {func(d *task.Definition, _ string) {
 			d.Verify = &task.Verification{Reference: func(map[string]*array.Array) (map[string]*array.Array, error) { return nil, nil }}
 		}, []string{"verify.reference"}},
 		"in the reference": {func(d *task.Definition, dir string) {
 			reference := referenceOf(t, dir)
 			reference.Kernel = task.Kernel{Name: "k", Func: source}
-			reference.Restrictions[0] = restriction
 			d.Verify = &task.Verification{Problem: reference, Configuration: at}
-		}, []string{"verify.spec.kernel.func", "verify.spec.restrictions[0].func"}},
+		}, []string{"verify.spec.kernel.func"}},
 	} {
 		dir := t.TempDir()
 		d := everything(t, dir)

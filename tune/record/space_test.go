@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
@@ -41,15 +42,20 @@ func TestRunOverRecord(t *testing.T) {
 	if recorded.Len() != hubConfigurations {
 		t.Fatalf("the space has %d configurations, want %d", recorded.Len(), hubConfigurations)
 	}
+	rows := `["` + strings.Join(recorded.Parameters().Names(), `","`) + `"]`
+	for _, c := range recorded.All() {
+		rows += "\n[" + c.Key() + "]"
+	}
+	table, err := space.ReadTable("the record", strings.NewReader(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
 	p, err := problem.New(task.Definition{
-		Kernel:      task.Kernel{Name: "convolution_kernel", Source: "__kernel void convolution_kernel() {}"},
-		ProblemSize: []task.Expr{"4096", "4096"},
-		Parameters:  r.Header.Parameters,
-		Restrictions: []space.Restriction{{Func: func(c space.Configuration) bool {
-			_, ok := recorded.Index(c)
-			return ok
-		}}},
-		Metrics: []task.Metric{{Name: "GFLOP/s", Expression: "4096 * 4096 * 225 * 2 / time / 1e6"}},
+		Kernel:       task.Kernel{Name: "convolution_kernel", Source: "__kernel void convolution_kernel() {}"},
+		ProblemSize:  []task.Expr{"4096", "4096"},
+		Parameters:   r.Header.Parameters,
+		Restrictions: []space.Restriction{{Table: table}},
+		Metrics:      []task.Metric{{Name: "GFLOP/s", Expression: "4096 * 4096 * 225 * 2 / time / 1e6"}},
 	})
 	if err != nil {
 		t.Fatal(err)

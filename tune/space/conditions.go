@@ -13,31 +13,21 @@ type restrictions struct {
 	rules      []rule
 	nodes      *nodes
 	conditions []condition
-	functions  []rule // of all parameters: checked last, configuration by configuration
-	empty      int    // a restriction that is false whatever the configuration; -1: none is
+	empty      int // a restriction that is false whatever the configuration; -1: none is
 }
 
 // prepare turns rules into conditions. Those that always hold are left out.
 func prepare(p *Parameters, rules []rule, environment map[string]any) (*restrictions, error) {
 	r := &restrictions{rules: rules, nodes: newNodes(p, environment), empty: -1}
 	for _, c := range rules {
-		switch {
-		case c.restriction.Table != nil:
-			for _, n := range r.nodes.table(c.restriction.Table) {
-				if err := r.add(c, n, environment); err != nil {
-					return nil, err
-				}
-			}
-		case c.expression != nil:
-			for _, n := range conjuncts(r.nodes.condition(c.expression)) {
-				if err := r.add(c, n, environment); err != nil {
-					return nil, err
-				}
-			}
-		case c.restriction.Reads == nil:
-			r.functions = append(r.functions, c)
-		default:
-			if err := r.add(c, r.nodes.function(c.restriction), environment); err != nil {
+		var parts []*node
+		if t := c.restriction.Table; t != nil {
+			parts = r.nodes.table(t)
+		} else {
+			parts = conjuncts(r.nodes.condition(c.expression))
+		}
+		for _, n := range parts {
+			if err := r.add(c, n, environment); err != nil {
 				return nil, err
 			}
 		}
@@ -48,14 +38,7 @@ func prepare(p *Parameters, rules []rule, environment map[string]any) (*restrict
 func (r *restrictions) add(c rule, n *node, environment map[string]any) error {
 	switch {
 	case n.high < 0 && n.Code != expression.Constant: // the same for all configurations
-		compute := func() (bool, error) { return c.expression.Bool(environment) }
-		if n.Code == opaqueCode {
-			compute = func() (bool, error) {
-				v, err := n.opaque.compute(nil)
-				return v != 0, err
-			}
-		}
-		holds, err := compute()
+		holds, err := c.expression.Bool(environment)
 		switch {
 		case err != nil:
 			return &RestrictionError{c.index, c.restriction, err}
@@ -124,31 +107,6 @@ func (b *nodes) condition(e *expression.Expression) *node {
 			return b.value(holds)
 		}
 	}
-	return b.opaqueOf(reads, func(values []Value) (bool, error) {
-		for i, name := range reads {
-			env[name] = values[i]
-		}
-		return e.Bool(env)
-	})
-}
-
-// function is the node of a Go function that names what it reads.
-func (b *nodes) function(r Restriction) *node {
-	p := b.parameters
-	return b.opaqueOf(r.Reads, func(values []Value) (bool, error) {
-		all := make([]Value, p.Len())
-		for i, q := range p.list {
-			all[i] = q.Values[0] // of those that it does not read
-		}
-		for i, name := range r.Reads {
-			all[p.index[name]] = values[i]
-		}
-		return r.Func(Configuration{p, all}), nil
-	})
-}
-
-// opaqueOf is a condition that is computed from the values of parameters.
-func (b *nodes) opaqueOf(reads []string, holds func(values []Value) (bool, error)) *node {
 	var args []*node
 	lists := make([][]Value, len(reads))
 	for i, name := range reads {
@@ -156,13 +114,12 @@ func (b *nodes) opaqueOf(reads []string, holds func(values []Value) (bool, error
 		args = append(args, b.digit(index))
 		lists[i] = b.parameters.list[index].Values
 	}
-	values := make([]Value, len(reads)) // a program runs in one goroutine
 	compute := func(digits []uint64) (uint64, error) {
 		for i, digit := range digits {
-			values[i] = lists[i][digit]
+			env[reads[i]] = lists[i][digit]
 		}
-		ok, err := holds(values)
-		return expression.Bit(ok), err
+		holds, err := e.Bool(env)
+		return expression.Bit(holds), err
 	}
 	return b.intern(node{Operation: expression.Operation{Code: opaqueCode, Kind: expression.Bool}, args: args, opaque: &opaque{compute, true}})
 }

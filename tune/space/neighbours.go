@@ -2,7 +2,6 @@ package space
 
 import (
 	"math"
-	"slices"
 )
 
 // A Neighbourhood says which configurations are close to one another. All are symmetric.
@@ -124,8 +123,7 @@ func (s *Space) Nearest(point []float64) int {
 	return i
 }
 
-// settle goes down the diagrams along the edges nearest to a point. Where functions restrict
-// the space, it takes the next configuration that they leave.
+// settle goes down the diagrams along the edges nearest to a point.
 func (s *Space) settle(point []float64) int {
 	w := s.walk()
 	rank := uint64(0)
@@ -141,12 +139,7 @@ func (s *Space) settle(point []float64) int {
 		rank = addCounts(rank, multiplyCounts(l.before[best], w.others(p)))
 		w.follow(p, best)
 	}
-	i := int(min(rank, uint64(s.all-1)))
-	if s.chosen == nil {
-		return i
-	}
-	at, _ := slices.BinarySearch(s.chosen, i)
-	return min(at, len(s.chosen)-1)
+	return int(min(rank, uint64(s.length-1)))
 }
 
 func apart(x float64, digit int) float64 { return math.Abs(x - float64(digit)) }

@@ -32,7 +32,7 @@ const (
 )
 
 // An opaque condition is computed from the values of parameters by something else: the VM
-// of expr-lang, a Go function, or the rows of a table.
+// of expr-lang, or the rows of a table.
 type opaque struct {
 	compute func(args []uint64) (uint64, error) // of its arguments, mostly digits of parameters
 	fails   bool

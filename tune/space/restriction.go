@@ -6,37 +6,24 @@ import (
 	"errors"
 	"fmt"
 	"sort"
-	"strings"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
-	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/expression"
 )
 
 // A Restriction is a condition that a valid configuration satisfies: an expression over
-// parameters, constants and device.*, a table, or a Go function. Exactly one of them is set.
+// parameters, constants and device.*, or a table. Exactly one of them is set.
 type Restriction struct {
 	Expression string
 	Table      *Table
-	Func       func(Configuration) bool
-
-	// Reads names the parameters that Func looks at, so that it can be checked as soon as
-	// they are bound; nil means all. Expressions need none.
-	Reads []string
 }
 
-// String is the expression, or what is known of the table or the function.
+// String is the expression, or what the table is.
 func (r Restriction) String() string {
 	if r.Table != nil {
 		return r.Table.String()
 	}
-	if r.Func == nil {
-		return r.Expression
-	}
-	if r.Reads == nil {
-		return "a Go function"
-	}
-	return "a Go function of " + strings.Join(r.Reads, ", ")
+	return r.Expression
 }
 
 // A RestrictionError says which restriction is wrong, by its index in the list.
@@ -69,24 +56,14 @@ func Fault(err error) (index int, cause error, ok bool) {
 type rule struct {
 	index       int
 	restriction Restriction
-	expression  *expression.Expression // nil: a table or a function
+	expression  *expression.Expression // nil: a table
 }
 
 // compileRestriction compiles a restriction.
 func compileRestriction(index int, r Restriction, parameters *Parameters, scope expression.Scope) (c rule, err error) {
 	c = rule{index: index, restriction: r}
-	switch {
-	case r.Func != nil && r.Expression != "":
-		return c, errors.New("has both an expression and a function")
-	case r.Table != nil:
+	if r.Table != nil {
 		return c, r.Table.check(parameters)
-	case r.Func != nil:
-		for _, name := range r.Reads {
-			if _, ok := parameters.Index(name); !ok {
-				return c, fmt.Errorf("reads %s, and no parameter is named so%s", name, nearest.Hint(name, parameters.Names()))
-			}
-		}
-		return c, nil
 	}
 	c.expression, err = expression.Compile(r.Expression, scope)
 	return c, err
@@ -123,7 +100,7 @@ func explainEmpty(ctx context.Context, parameters *Parameters, rules []rule, env
 		return err == nil && s.length == 0
 	}
 	i := sort.Search(len(rules), func(i int) bool { return empty(rules[:i+1]) })
-	if i == len(rules) { // a function that answers differently each time, or the context is done
+	if i == len(rules) { // the context is done
 		return cmp.Or(ctx.Err(), errors.New("the space is empty"))
 	}
 	e := &EmptyError{rules[i].index, rules[i].restriction, empty(rules[i : i+1])}

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"math"
 	"math/big"
-	"sort"
 
 	"github.com/ndtune/ndtune/tune/expression"
 )
@@ -24,8 +23,6 @@ type Space struct {
 	diagrams   []*diagram
 	home       []position    // by parameter
 	digits     []map[any]int // by parameter: the index of a value, numbers as floats
-	chosen     []int         // where functions restrict: the indices of what they leave
-	all        int           // configurations without them
 	size       *big.Int      // configurations; nil: as many as length
 	length     int           // at most math.MaxInt
 }
@@ -144,19 +141,9 @@ func construct(ctx context.Context, p *Parameters, rules []rule, environment map
 	} else {
 		s.size = count
 	}
-	s.all = s.length
 	s.indexValues()
-	if len(r.functions) > 0 {
-		s.choose(r.functions, bound)
-	}
-	switch {
-	case bound.stopped.Load():
+	if bound.stopped.Load() {
 		return nil, ctx.Err()
-	case bound.spent():
-		c := r.functions[0]
-		return nil, &RestrictionError{c.index, c.restriction, fmt.Errorf(
-			"%w: the indices of the configurations that the function leaves take more than %d MiB; name the parameters that it reads",
-			errLarge, bound.most>>20)}
 	}
 	return s, nil
 }
@@ -180,26 +167,6 @@ func plain(v Value) any {
 		return f
 	}
 	return v
-}
-
-// choose keeps what functions allow. It ends early where the budget is spent.
-func (s *Space) choose(functions []rule, bound *budget) {
-	s.chosen = []int{}
-	for i := range s.all {
-		if bound.spent() {
-			return
-		}
-		c := s.configuration(s.row(i, nil))
-		ok := true
-		for _, f := range functions {
-			ok = ok && f.restriction.Func(c)
-		}
-		if ok {
-			s.chosen = append(s.chosen, i)
-			bound.bytes += 8
-		}
-	}
-	s.length, s.size = len(s.chosen), nil
 }
 
 // Parameters are the parameters of the space.
@@ -234,14 +201,6 @@ func (s *Space) configuration(row []int) Configuration {
 // Row is the configuration of index i as the index of each parameter's value in its list. It
 // is written to into, where that is long enough.
 func (s *Space) Row(i int, into []int) []int {
-	if s.chosen != nil {
-		i = s.chosen[i]
-	}
-	return s.row(i, into)
-}
-
-// row is Row without regard to functions.
-func (s *Space) row(i int, into []int) []int {
 	n := len(s.home)
 	if cap(into) < n {
 		into = make([]int, n)
@@ -298,11 +257,7 @@ func (s *Space) Find(row []int) (int, bool) {
 	if rank > math.MaxInt {
 		return 0, false // it has no index
 	}
-	if s.chosen == nil {
-		return int(rank), true
-	}
-	i := sort.SearchInts(s.chosen, int(rank))
-	return i, i < len(s.chosen) && s.chosen[i] == int(rank)
+	return int(rank), true
 }
 
 // All are the configurations with their indices, in order.
@@ -320,17 +275,9 @@ func (s *Space) All() iter.Seq2[int, Configuration] {
 func (s *Space) Survivors(p int) []Value {
 	q := s.parameters.list[p]
 	alive := make([]bool, len(q.Values))
-	if s.chosen == nil {
-		at := s.home[p]
-		for _, digit := range s.diagrams[at.diagram].levels[at.level].digits {
-			alive[digit] = true
-		}
-	} else {
-		var row []int
-		for i := range s.length {
-			row = s.Row(i, row)
-			alive[row[p]] = true
-		}
+	at := s.home[p]
+	for _, digit := range s.diagrams[at.diagram].levels[at.level].digits {
+		alive[digit] = true
 	}
 	var values []Value
 	for i, v := range q.Values {

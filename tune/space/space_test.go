@@ -32,8 +32,7 @@ func TestSpaceInOdometerOrder(t *testing.T) {
 		Parameter{"x", []Value{16, 32, 64}},
 		Parameter{"y", []Value{1, 2}},
 		Parameter{"mode", []Value{"a", "b"}})
-	s, err := New(t.Context(), p, append(expressions("x * y <= limit", `mode == "a" or y == 1`),
-		Restriction{Func: func(c Configuration) bool { return c.Int("x") != 16 || c.Int("y") != 2 }, Reads: []string{"x", "y"}}),
+	s, err := New(t.Context(), p, expressions("x * y <= limit", `mode == "a" or y == 1`, "x != 16 or y != 2"),
 		map[string]any{"limit": 64})
 	if err != nil {
 		t.Fatal(err)

@@ -75,9 +75,7 @@ func (d *Definition) Fields() []Field {
 		given(FileField, path+".fill", a.Fill.File != "")
 	}
 	for i, r := range d.Restrictions {
-		path := fmt.Sprintf("restrictions[%d]", i)
-		expressions(path, r.Expression)
-		given(FunctionField, path+".func", r.Func != nil)
+		expressions(fmt.Sprintf("restrictions[%d]", i), r.Expression)
 	}
 	expressions("build_restrictions", d.BuildRestrictions...)
 	if r := d.Roofline; r != nil {
