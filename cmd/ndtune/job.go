@@ -119,14 +119,16 @@ func (j *job) checkFiles() error {
 	}, log)
 }
 
-// prepareWorker starts the first worker of a search on this machine before its device is chosen, so that it loads the drivers meanwhile.
+// prepareWorker starts the first worker of a search on this machine before its device is chosen. It and this process load the drivers
+// meanwhile.
 // The caller closes the reserve that holds it; nil: the search has no workers here.
 func prepareWorker(c *cli.Context) *worker.Reserve {
 	if inProcess(c) || c.IsSet("fleet") || c.IsSet("listen") {
 		return nil
 	}
 	r := worker.NewReserve(verboseOutput(c))
-	_ = r.Prepare() // the pool starts another one, and tells why it cannot
+	go func() { _, _ = device.List() }() // loads the drivers, also while a specification is awaited
+	_ = r.Prepare()                      // the pool starts another one, and tells why it cannot
 	return r
 }
 
