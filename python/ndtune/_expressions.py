@@ -392,10 +392,12 @@ class _Answers:
                     error.args = (f"{error} ({note})",)
                 raise error
 
-    def check(self, translation: Symbol) -> None:
-        """Raise Untranslatable if a translation has another value than the function."""
+    def check(self, translation: Symbol, failing: bool = True) -> None:
+        """Raise Untranslatable if a translation has another value than the function (failing: even where it fails)."""
         code = compile(translation.python, "<translation>", "eval")
         for row, wanted in self.rows:
+            if not failing and isinstance(wanted, Exception):
+                continue
             try:
                 value = eval(code, PYTHON, {n: plain(v) for n, v in zip(self.names, row, strict=True)})
             except Exception as error:
@@ -439,10 +441,9 @@ def expression(
     answers = _Answers(function, known, boolean)
     if all(isinstance(answer, Exception) for _, answer in answers.rows):
         answers.raise_failures()
-    answers.rows = [row for row in answers.rows if not isinstance(row[1], Exception)]  # they may be excluded
     try:
         result = _translate(function, known, boolean, rename or {})
-        answers.check(result)
+        answers.check(result, failing=False)  # a restriction may exclude these
     except Untranslatable as why:
         if function.reads & known.keys() - values.keys():
             raise Untranslatable(f"{function.name} cannot be translated: {why}") from why

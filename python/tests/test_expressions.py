@@ -384,6 +384,8 @@ def test_values_are_expressions_or_conditional_ones():
     assert expressions.expression(lambda p: p["n"] / p["time"], {"n": [3]}, names=["time"]) == "true_div(n, time)"
     with pytest.raises(expressions.Untranslatable, match="cannot be translated"):
         expressions.expression(lambda p: float(str(p["time"])), {"n": [3]}, names=["time"])
+    with pytest.raises(KeyError):
+        expressions.expression(lambda p: {"float": 4}[p["s"]], PARAMETERS)
     assert expressions.evaluate("x * math.ceil(f)", {"x": 3, "f": 0.5}) == 3
     assert expressions.evaluate(lambda p: p["x"], {"x": 3}) == 3
 
