@@ -63,6 +63,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("NDTUNE", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     monkeypatch.setattr(_binary, "_PACKAGE", tmp_path / "package")  # without a folder bin
+    monkeypatch.setattr(_binary, "version", lambda: "")
 
 
 def test_order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
