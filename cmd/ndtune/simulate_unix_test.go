@@ -34,12 +34,14 @@ func TestSimulateEndsOnInterrupt(t *testing.T) {
 // TestListingEndsOnInterrupt lists more configurations than anyone waits for.
 func TestListingEndsOnInterrupt(t *testing.T) {
 	folder := t.TempDir()
-	list := `"Type": "int", "Values": "list(range(60000))"}`
-	text := `{"ConfigurationSpace": {"TuningParameters": [{"Name": "a", ` + list + `, {"Name": "b", ` + list + `, {"Name": "c", ` + list + `]}}`
-	if err := os.WriteFile(filepath.Join(folder, "vast.json"), []byte(text), 0o666); err != nil {
+	text := "kernel: {name: k, source: '__kernel void k() {}'}\nproblem_size: 1\narguments: []\nparameters:\n"
+	for _, name := range []string{"a", "b", "c"} {
+		text += "  " + name + ": {range: [0, 59999]}\n"
+	}
+	if err := os.WriteFile(filepath.Join(folder, "vast.yaml"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s := startProgram(t, folder, nil, "space", "vast.json", "--limit", "-1")
+	s := startProgram(t, folder, nil, "space", "vast.yaml", "--limit", "-1")
 	s.read(1)
 	s.signal(syscall.SIGINT)
 	if ended := s.end(); ended.status != statusInterrupted || !strings.HasPrefix(ended.out, "configurations: 216000000000000 of ") {
