@@ -1,9 +1,11 @@
 """Questions of the program to Python functions: judges, generators, instruments, strategies.
 
-The specification names a command for each kind of question. That command, relay.py, connects to a socket here, and the
-questions are answered in the thread that calls Callbacks.answer, one after the other.
+The specification names a command for each kind of question. That command, relay.py, connects to a port here, which only
+those can use who can read a file of this user's, and the questions are answered in the thread that calls
+Callbacks.answer, one after the other.
 """
 
+import contextlib
 import json
 import os
 import secrets
@@ -30,21 +32,15 @@ class Callbacks:
     The first exception of a handler is kept in error; its question, and all that follow, are answered with its text.
     """
 
-    def __init__(self, handlers: Mapping[str, Handler], *, unix: bool = hasattr(socket, "AF_UNIX")) -> None:
+    def __init__(self, handlers: Mapping[str, Handler]) -> None:
         self.error: Exception | None = None
         self._handlers = dict(handlers)
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self._token = secrets.token_hex(16)
         self._folder = tempfile.TemporaryDirectory(prefix="ndtune-", ignore_cleanup_errors=True)
-        self._address = str(Path(self._folder.name, "socket"))
-        self._token = ""
-        # A path of a socket has at most 103 bytes on some systems.
-        if unix and len(os.fsencode(self._address)) < 100:
-            self._server = socket.socket(socket.AF_UNIX)
-            self._server.bind(self._address)
-        else:
-            self._server = socket.create_server(("127.0.0.1", 0))
-            self._token = secrets.token_hex(16)
-            Path(self._address).write_text(f"{self._server.getsockname()[1]} {self._token}")
-        self._server.listen()
+        self._address = os.path.join(self._folder.name, "address")
+        with open(self._address, "w") as file:
+            file.write(f"{self._server.getsockname()[1]} {self._token}")
         self._relays: dict[socket.socket, _Relay] = {}
 
     def command(self, kind: str) -> list[str]:
@@ -59,8 +55,7 @@ class Callbacks:
         """Take what has come on one of the readers, and answer all complete questions."""
         if ready is self._server:
             connection = self._server.accept()[0]
-            if self._token:
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._relays[connection] = _Relay()
             return
         relay = self._relays[ready]
@@ -83,7 +78,8 @@ class Callbacks:
         """Send an answer that a handler of this kind did not give at once."""
         for connection, relay in self._relays.items():
             if relay.kind == kind:
-                connection.sendall(_line(message))
+                with contextlib.suppress(ConnectionError):  # the program has ended, and says why
+                    connection.sendall(_line(message))
 
     def _reply(self, connection: socket.socket, relay: "_Relay", line: bytes, more: list[bytes]) -> None:
         reply: Any = None

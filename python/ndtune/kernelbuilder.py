@@ -19,7 +19,7 @@ class PythonKernel:
 
     The parameters are params, with those that results_file, written by store_results, has for the device and the size.
     inputs and outputs tell for each argument whether a call passes it on, else it keeps its value of arguments, and
-    whether a call returns it; without them all.
+    whether a call returns it; without them all. options are more arguments of run_kernel.
     """
 
     def __init__(
@@ -33,33 +33,26 @@ class PythonKernel:
         outputs: Sequence[bool] | None = None,
         device: int = 0,
         platform: int = 0,
-        block_size_names: Any = None,
-        grid_div_x: Any = None,
-        grid_div_y: Any = None,
-        grid_div_z: Any = None,
+        *,
         verbose: bool = True,
-        lang: str | None = None,
         results_file: str | None = None,
+        **options: Any,
     ) -> None:
         self.params = dict(params or {})
         if results_file:
             listing = subprocess.run([_binary.find(), "devices", "--json"], capture_output=True, check=True)
             names = {d["selector"]: d["name"] for d in json.loads(listing.stdout)}
             self.params |= TuneResults(results_file).get_best_config(names[f"{platform}:{device}"], problem_size)
-        self.inputs = inputs or [True] * len(arguments)
-        self.outputs = outputs or [True] * len(arguments)
-        self._arguments = list(arguments)
-        self._kernel = (kernel_name, kernel_string, problem_size)
-        self._options: dict[str, Any] = {"device": device, "platform": platform, "lang": lang, "quiet": True}
-        self._options |= {"grid_div_x": grid_div_x, "grid_div_y": grid_div_y, "grid_div_z": grid_div_z}
-        self._options["block_size_names"] = block_size_names
+        self.inputs, self.outputs = (flags or [True] * len(arguments) for flags in (inputs, outputs))
+        self._kernel, self._arguments = (kernel_name, kernel_string, problem_size), list(arguments)
+        self._options = {"device": device, "platform": platform, "quiet": True, **options}
 
     def __call__(self, *args: Any) -> list[np.ndarray]:
         """Launch the kernel with these arguments."""
-        return self.run_kernel(args)
-
-    def run_kernel(self, args: Sequence[Any]) -> list[np.ndarray]:
-        """Launch the kernel with a list of arguments."""
         given = zip(self.inputs, args, self._arguments, strict=True)
         results = run_kernel(*self._kernel, [a if new else old for new, a, old in given], self.params, **self._options)
         return [r for r, wanted in zip(results, self.outputs, strict=True) if wanted and isinstance(r, np.ndarray)]
+
+    def run_kernel(self, args: Sequence[Any]) -> list[np.ndarray]:
+        """Launch the kernel with a list of arguments."""
+        return self(*args)

@@ -37,12 +37,12 @@ class Program:
                 self.callbacks.answer(ready)
 
 
-@pytest.fixture(params=[True, False], ids=["unix", "loopback"])
-def program(request: pytest.FixtureRequest) -> Iterator[Callable[..., Program]]:
+@pytest.fixture
+def program() -> Iterator[Callable[..., Program]]:
     programs: list[Program] = []
 
     def start(handlers: dict[str, Any], kind: str) -> Program:
-        programs.append(Program(Callbacks(handlers, unix=request.param).__enter__(), kind))
+        programs.append(Program(Callbacks(handlers).__enter__(), kind))
         return programs[-1]
 
     yield start
@@ -96,7 +96,7 @@ def test_a_stranger_is_not_answered() -> None:
     import socket
 
     asked: list[Any] = []
-    with Callbacks({"verify": asked.append}, unix=False) as callbacks:
+    with Callbacks({"verify": asked.append}) as callbacks:
         port = callbacks.readers()[0].getsockname()[1]
         stranger = socket.create_connection(("127.0.0.1", port))
         stranger.sendall(b"guess verify\n{}\n")

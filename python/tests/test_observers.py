@@ -88,26 +88,31 @@ def test_without_launches() -> None:
     made = planned(lambda arguments: Name(), Name())
     made.register_device(name="a device", missing={})
     assert list(made.handlers) == ["configuration"]
-    ask(made.handlers["configuration"], end={"times": [1.0]})
+    ask(made.handlers["configuration"], end={"launch": 0, "times": [1.0]})
     assert made.collect((32, 900), {}) == {"name": "a device"} and made.collect((64, 900), {}) == {}
 
 
 def test_continuous() -> None:
-    class Power(BenchmarkObserver):
-        def __init__(self) -> None:
-            self.continuous_observer = ContinuousObserver("my", ["my_power", "my_energy"], self, 3)
+    class Power(ContinuousObserver):
+        continuous_duration = 3
 
-        def read_power(self) -> float:
-            return 50.0
+        def get_results(self) -> dict[str, Any]:
+            return {"my_energy": 50 * self.results["time"] / 1000}
+
+    class Parent(BenchmarkObserver):
+        continuous_observer = Power()
 
         def get_results(self) -> dict[str, Any]:
             return {"x": 1}
 
-    made = planned(Power())
-    assert [i.get("window") for i in made.measure(lambda kind: [kind])["instruments"]] == ["3s", None]
+    made = planned(Parent())
+    assert {i["each"]: i.get("window") for i in made.measure(lambda kind: [kind])["instruments"]} == {
+        "configuration": None,
+        "window": "3s",
+    }
     ask(made.handlers["window"], begin={"launch": 0, "times": [10.0, 30.0]})
-    ask(made.handlers["window"], end={"times": [10.0, 30.0]})
-    assert made.collect((32, 900), {}) == {"pwr_x": 1, "my_power": 50.0, "my_energy": 1.0}
+    ask(made.handlers["window"], end={"launch": 0, "times": [10.0, 30.0]})
+    assert made.collect((32, 900), {}) == {"my_energy": 1.0}
 
 
 @pytest.mark.parametrize(

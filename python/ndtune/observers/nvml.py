@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ndtune.observers.observer import QuantityObserver, quantities
+from ndtune.observers.observer import QuantityObserver
 
 
 class NVMLObserver(QuantityObserver):
@@ -14,16 +14,8 @@ class NVMLObserver(QuantityObserver):
 
     settings = {"nvml_gr_clock": "clock", "nvml_mem_clock": "memory_clock", "nvml_pwr_limit": "power_limit"}
 
-    def __init__(
-        self,
-        observables: list[str],
-        device: Any = None,
-        save_all: bool = False,
-        nvidia_smi_fallback: Any = None,
-        use_locked_clocks: bool = False,
-        continuous_duration: float = 1,
-    ) -> None:
+    def __init__(self, observables: list[str], *_: Any, continuous_duration: float = 1, **__: Any) -> None:
         known = {"nvml_power": ("mean_power", 1.0), "nvml_energy": ("energy", 1.0), "core_freq": ("clock", 1.0)}
         known |= {"mem_freq": ("memory_clock", 1.0), "temperature": ("temperature", 1.0)}
-        self.quantities = quantities(observables, known, ("power_readings", "gr_voltage"))
+        self.choose(observables, known, ("power_readings", "gr_voltage"))
         self.continuous_duration = continuous_duration
