@@ -15,26 +15,20 @@ from typing import Any
 from ndtune import util
 
 
-def path_of(cache: str | os.PathLike[str]) -> str:
-    """The path of a cache file, which ends with .json."""
-    path = os.path.abspath(cache)
-    return path if path.endswith(".json") else path + ".json"
-
-
 def key_of(values: Sequence[Any]) -> str:
     """The key of a configuration: its values, joined by commas."""
     return ",".join(map(str, values))
 
 
 class Cache:
-    """The cache file of one search: results holds what it knows, by key; store adds to it.
+    """The cache file of one search, whose name ends with .json: results holds what it knows, by key; store adds to it.
 
     Raises ValueError for a file of another kernel, other parameters or another problem size; open does so for one of
     another device.
     """
 
-    def __init__(self, path: str, kernel_name: str, problem_size: Any, tune_params: Mapping[str, Any]) -> None:
-        self.path = path
+    def __init__(self, cache: Any, kernel_name: str, problem_size: Any, tune_params: Mapping[str, Any]) -> None:
+        self.path = path = os.path.abspath(cache) + ("" if str(cache).endswith(".json") else ".json")
         names = list(tune_params)
         self.header = {
             "kernel_name": kernel_name,

@@ -66,11 +66,9 @@ class Search(Outcome):
         with contextlib.ExitStack() as stack:
             temporary = tempfile.TemporaryDirectory(prefix="ndtune-", dir=place, ignore_cleanup_errors=True)
             folder = stack.enter_context(temporary)
+            rows = self._rows
             talk = driver.Conversation(
-                specification,
-                self._step,
-                lambda message: callbacks.send("strategy", message),
-                lambda values: self._rows.get(key_of(values)),
+                specification, self._step, lambda m: callbacks.send("strategy", m), lambda v: rows.get(key_of(v))
             )
             handlers = {"verify": self._judge, "objective": self._evaluate, "strategy": talk.answer}
             callbacks = stack.enter_context(Callbacks(handlers | specification.handlers | self._observed.handlers))
@@ -194,37 +192,36 @@ class Search(Outcome):
             self.progress.note(f"Searchspace has {line['space_size']} configurations after restrictions.")
         if self.task.cache:
             self.task.cache.open(device["name"], list(self.task.objectives))
-        self._observed.register_device(
-            name=device["name"],
-            env=self.env,
-            max_threads=self._most_threads,
-            units=self.results.units,
-            iterations=self.task.iterations,
-            missing={i["quantity"]: i["missing"] for i in device.get("instruments") or () if "missing" in i},
-        )
+        missing = {i["quantity"]: i["missing"] for i in device.get("instruments") or () if "missing" in i}
+        seen = {"name": device["name"], "env": self.env, "max_threads": self._most_threads}
+        seen |= {"units": self.results.units, "iterations": self.task.iterations, "missing": missing}
+        self._observed.register_device(**seen)
         self._began = time.perf_counter()
 
     def _result(self, line: dict[str, Any]) -> None:
-        task = self.task
+        task, known = self.task, line.get("known") and self.task.cache
         row = task.space.configuration(line["configuration"])
         values = task.space.values(row)
-        if line.get("known") and task.cache:
-            row |= util.copy_without_benchmark_timings(task.cache.results[key_of(values)])
+        if known:
+            row |= util.copy_without_benchmark_timings(known.results[key_of(values)])
         else:
             row |= self._measured(line, values)
         if "__error__" not in row:
             util.process_metrics(row, task.metrics)
         row["timestamp"] = str(datetime.now(timezone.utc))
         self._rows[key_of(values)] = row
-        if task.cache and not line.get("known"):
+        if task.cache and not known:
             task.cache.store(values, row)
         spent = line.get("durations_ns", {})
         row["strategy_time"], row["framework_time"] = spent.get("search", 0) / 1e6, spent.get("framework", 0) / 1e6
         self.results.append(row)
-        if not line.get("known"):
+        if not known:
             self.progress.row(row, self.text(row))
-        if task.strict and "__error__" in row:
-            self._failure = self._raised(row, line["status"])
+        if task.strict and line["status"] not in ("correct", "constraints"):
+            text = util.get_config_string({name: row[name] for name in task.space.names})
+            self._failure = NdtuneError(f"{text}: {row['reason']}")
+            if line["status"] == "correctness":
+                self._failure = RuntimeError("Kernel result verification failed for: " + text)
 
     def _measured(self, line: dict[str, Any], values: Values) -> dict[str, Any]:
         """The part of a result that the program measured; times are in ms."""
@@ -233,27 +230,15 @@ class Search(Outcome):
             row |= {"time": float(np.mean(line["times"])), "times": line["times"]}
             row |= self._observed.collect(values, line.get("metrics") or {})
         else:
-            reason = line.get("reason", "")
-            kind = _FAILURES[line["status"]]
-            if kind is util.InvalidConfig and "local memory" in reason:
-                kind = util.CompilationFailedConfig  # as Kernel Tuner has it from the compilers of GPUs
-            row["__error__"] = kind()
-            row["__error__"].reason = row["reason"] = reason
+            reason = row["reason"] = line.get("reason", "")
+            # The compilers of GPUs refuse too much local memory, and so Kernel Tuner has it.
+            status = "compile" if line["status"] == "constraints" and "local memory" in reason else line["status"]
+            row["__error__"] = _FAILURES[status]()
+            row["__error__"].reason = reason
         spent = line.get("durations_ns", {})
-        for name, stage in (("compile_time", "build"), ("verification_time", "verify"), ("benchmark_time", "measure")):
-            row[name] = spent.get(stage, 0) / 1e6
-        if "verify" not in self._specification.content:
-            row["verification_time"] = 0
-        return row
-
-    def _raised(self, row: dict[str, Any], status: str) -> Exception | None:
-        """What Kernel Tuner raises for a failure, None for those that are results there too."""
-        configuration = {name: row[name] for name in self.task.space.names}
-        if status == "correctness":
-            return RuntimeError("Kernel result verification failed for: " + util.get_config_string(configuration))
-        if status == "constraints":
-            return None
-        return NdtuneError(f"{util.get_config_string(configuration)}: {row['reason']}")
+        verified = spent.get("verify", 0) if "verify" in self._specification.content else 0
+        row |= {"compile_time": spent.get("build", 0) / 1e6, "verification_time": verified / 1e6}
+        return row | {"benchmark_time": spent.get("measure", 0) / 1e6}
 
     # --- what Python judges and computes -----------------------------------------------------------------------
 
@@ -261,87 +246,70 @@ class Search(Outcome):
         """The part `verify` of the specification: empty without a check, with a command if Python judges."""
         task, arguments = self.task, self._specification.arguments
         self._wanted = [a.array is not None for a in arguments]
-        if not task.answer and not task.verify and not self._observed.outputs:
-            return {}
-        if task.answer:
-            if len(task.answer) != len(arguments):
-                raise TypeError("The length of argument list and provided results do not match.")
-            self._wanted = [expected is not None for expected in task.answer]
-        if task.verify or self._observed.outputs or not task.answer:
-            return {"command": []}
-        expected_files = {}
+        in_python = bool(task.verify or self._observed.outputs)
+        if not task.answer:
+            return {"command": []} if in_python else {}
+        if len(task.answer) != len(arguments):
+            raise TypeError("The length of argument list and provided results do not match.")
+        self._wanted = [expected is not None for expected in task.answer]
+        files, tolerances = {}, {"atol": task.atol, "rtol": task.rtol}
         for i, (argument, expected) in enumerate(zip(arguments, task.answer, strict=True)):
-            if expected is None:
-                continue
-            expected = check_answer(i, argument.value, expected)
-            if not argument.comparable(expected):
-                return {"command": []}
-            assert argument.array is not None
-            flat = np.ascontiguousarray(expected).reshape(-1).astype(argument.array.dtype, copy=False)
-            expected_files[argument.name] = save(folder, f"{argument.name}.expected", flat)
-        try:
-            tolerances = {
-                name: self._specification.expression(value, name) if callable(value) else float(value)
-                for name, value in (("atol", task.atol), ("rtol", task.rtol))
-            }
-        except TypeError:  # an array of tolerances
+            if expected is not None and not in_python:
+                array = check_answer(i, argument.value, expected)
+                in_python = not argument.comparable(array) or any(np.ndim(t) for t in tolerances.values())
+                if not in_python:
+                    flat = np.ascontiguousarray(array, util.on_host(argument.value).dtype).reshape(-1)
+                    files[argument.name] = save(folder, f"{argument.name}.expected", flat)
+        if in_python:
             return {"command": []}
-        return {"npy": expected_files, **tolerances}
+        return {"npy": files} | {
+            name: self._specification.expression(value, name) if callable(value) else float(value)
+            for name, value in tolerances.items()
+        }
 
     def _judge(self, question: dict[str, Any]) -> dict[str, Any]:
         """Answer whether the outputs of a configuration are correct, by the user's function or by numpy.allclose."""
         task, specification = self.task, self._specification
         outputs = specification.loaded(question["outputs"], self._wanted)
         params = specification.configuration(question["configuration"])
-        if self._observed.outputs:
+        if self._observed.outputs:  # as in Kernel Tuner: who observes the outputs judges them, too
             self._observed.judge(specification.values(params), task.answer, outputs)
         atol, rtol = (t(params) if callable(t) else t for t in (task.atol, task.rtol))
         if task.verify:
             correct = task.verify(task.answer, outputs, atol=atol)
             return {"correct": bool(correct), "reason": "the function verify= says that the output is wrong"}
-        if self._observed.outputs:  # as in Kernel Tuner: who observes the outputs judges them, too
-            return {"correct": True}
-        for argument, expected, output in zip(specification.arguments, task.answer or (), outputs, strict=True):
-            if expected is None or output is None:
-                continue
-            want, got = np.asarray(expected).ravel(), np.asarray(output).ravel()
-            if not np.allclose(want, got, rtol=rtol, atol=atol):
-                wrong = ~np.isclose(want, got, rtol=rtol, atol=atol)
-                at = int(np.argmax(wrong))
-                reason = f"{argument.name}[{at}]: {got[at]!r} for {want[at]!r}; {wrong.sum()} of {wrong.size} differ"
-                return {"correct": False, "reason": reason}
+        compared = [] if self._observed.outputs else zip(specification.arguments, task.answer, outputs, strict=True)
+        for argument, expected, output in compared:
+            if expected is not None and output is not None:
+                want, got = util.on_host(expected).ravel(), util.on_host(output).ravel()
+                wrong = int(np.sum(~np.isclose(want, got, rtol=rtol, atol=atol)))
+                if wrong:
+                    return {"correct": False, "reason": f"{argument.name}: {wrong} of {want.size} elements differ"}
         return {"correct": True}
 
     def _objectives(self) -> dict[str, Any]:
         """The parts `metrics` and `objective` of the specification; Python computes what is no expression there."""
-        observed = self._observed.quantities
-        metrics = {name: f"{quantity} * {factor}" for name, (quantity, factor) in observed.items() if name != quantity}
-        if set(self.task.objectives) <= {"time"}:
-            metrics = {}
-        for name, metric in (self.task.metrics or {}).items() if metrics or {*self.task.objectives} - {"time"} else ():
-            names = ["time", *(n for n in {**observed, **metrics} if n.isidentifier())]
-            if name not in self.task.space.names and name not in names:
-                with contextlib.suppress(NotImplementedError):
-                    metrics[name] = self._specification.expression(metric, f"the metric {name}", names=names)
+        observed, metrics = self._observed.quantities, {}
+        if set(self.task.objectives) - {"time"}:
+            metrics = {name: f"{own} * {factor}" for name, (own, factor) in observed.items() if name != own}
+            for name, metric in (self.task.metrics or {}).items():
+                names = ["time", *(n for n in {**observed, **metrics} if n.isidentifier())]
+                if name not in [*self.task.space.names, *names]:
+                    with contextlib.suppress(NotImplementedError):
+                        metrics[name] = self._specification.expression(metric, f"the metric {name}", names=names)
         entries = []
         for i, (name, higher) in enumerate(self.task.objectives.items()):
-            quantity = name
-            if name != "time" and name not in metrics and name not in observed:
-                quantity = f"objective_{i}"
-                self._quantities[quantity] = name
-            entries.append({"name": quantity, "direction": "maximize" if higher else "minimize"})
+            if name not in ("time", *metrics, *observed):
+                self._quantities[f"objective_{i}"] = name
+                name = f"objective_{i}"
+            entries.append({"name": name, "direction": "maximize" if higher else "minimize"})
         return {"metrics": metrics, "objective": entries} if metrics else {"objective": entries}
 
     def _evaluate(self, question: dict[str, Any]) -> dict[str, Any]:
         """Answer with the objectives of a configuration whose times are known."""
-        if "end" not in question:
-            return {}
         question = question["end"]
-        row = self.task.space.configuration(question["configuration"])
-        times = question["times"]
-        values = self.task.space.values(row)
-        row |= {"time": float(np.mean(times)), "times": times}
-        row |= self._observed.collect(values, {})
+        row, times = self.task.space.configuration(question["configuration"]), question["times"]
+        row |= self._observed.collect(self.task.space.values(row), {}) | {"time": float(np.mean(times)), "times": times}
         util.process_metrics(row, self.task.metrics)
         return {quantity: row[name] for quantity, name in self._quantities.items()}
 
@@ -349,8 +317,7 @@ class Search(Outcome):
         """The results of the cache file, as the program takes them after the specification."""
         lines = ["\n---"]
         for entry in self.task.cache.results.values() if self.task.cache else ():
-            row = dict(entry)
-            error = row.get("__error__")
+            row, error = dict(entry), entry.get("__error__")
             line: dict[str, Any] = {"configuration": self.task.space.plain(row), "status": _STATUS.get(str(error))}
             if not error:
                 util.process_metrics(row, self.task.metrics)
@@ -381,34 +348,19 @@ class Search(Outcome):
             raise Interrupted(self.results, self.env)
 
 
-def check_answer(place: int, argument: Any, expected: Any) -> Any:
-    """The expected output of an argument, if it is comparable with it: TypeError as Kernel Tuner raises it."""
-    what = f"Element {place} of the expected results list"
-    if isinstance(expected, np.ndarray) and isinstance(argument, np.ndarray):
-        if not np.can_cast(argument.dtype, expected.dtype):
-            raise TypeError(
-                f"{what} has a dtype that is not compatible with the dtype of the kernel output: "
-                f"{expected.dtype} != {argument.dtype}."
-            )
-        if expected.size != argument.size:
-            raise TypeError(
-                f"{what} has a size different from the kernel argument: {expected.size} != {argument.size}."
-            )
-    elif util.is_tensor(expected) and util.is_tensor(argument):
-        if expected.dtype != argument.dtype:
-            raise TypeError(
-                f"{what} is not of the same dtype as the kernel output: {expected.dtype} != {argument.dtype}."
-            )
-        if expected.size() != argument.size():
-            raise TypeError(
-                f"{what} has a size different from the kernel argument: {expected.size()} != {argument.size()}."
-            )
-        return expected.detach().cpu().numpy()
-    elif isinstance(expected, np.number) and isinstance(argument, np.number):
-        if expected.dtype != argument.dtype:
-            raise TypeError(f"{what} is not the same as the kernel output: {expected.dtype} != {argument.dtype}.")
-    else:
+def check_answer(place: int, argument: Any, expected: Any) -> np.ndarray:
+    """The expected output of an argument as an array; TypeError if they cannot be compared, as in Kernel Tuner."""
+    tensors = util.is_tensor(argument) and util.is_tensor(expected)
+    if not tensors and not any(isinstance(argument, k) and isinstance(expected, k) for k in (np.ndarray, np.number)):
         raise TypeError(
             f"Element {place} of expected results list is not a numpy/cupy ndarray, torch Tensor or numpy scalar."
         )
-    return expected
+    ours, theirs = (util.on_host(value) for value in (argument, expected))
+    what = f"Element {place} of the expected results list has a"
+    if not (np.can_cast(ours.dtype, theirs.dtype) if isinstance(argument, np.ndarray) else ours.dtype == theirs.dtype):
+        raise TypeError(
+            f"{what} dtype that is not compatible with the dtype of the kernel output: {theirs.dtype} != {ours.dtype}."
+        )
+    if theirs.size != ours.size:
+        raise TypeError(f"{what} size different from the kernel argument: {theirs.size} != {ours.size}.")
+    return theirs

@@ -7,7 +7,6 @@ verify= is given or when NumPy compares other than the program does.
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import shutil
@@ -56,15 +55,9 @@ class Specification(Space):
     handlers answer the questions of the program.
     """
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        problem_size: Any,
-        arguments: Sequence[Any],
-        tune_params: Mapping[str, Sequence[Any]],
-        grid_div: Sequence[Any],
-        block_size_names: list[str] | None = None,
-        compiler_options: Sequence[str] | None = None,
+    def __init__(  # fmt: skip
+        self, kernel: Kernel, problem_size: Any, arguments: Sequence[Any], tune_params: Mapping[str, Sequence[Any]],
+        grid_div: Sequence[Any], block_size_names: list[str] | None = None, compiler_options: Any = None,
     ) -> None:
         hidden = kernel.defines is not None  # no parameter is a macro of its own name
         super().__init__(tune_params, hidden=hidden)
@@ -77,19 +70,22 @@ class Specification(Space):
             "kernel": self._kernel(compiler_options or []),
             "constants": {"kernel_tuner": 1} if not hidden else {},
             "problem_size": self._problem_size(),
-            "block_size": {},
-            "grid_div": {},
+            **{"block_size": {}, "grid_div": {}},
             "parameters": self.parameters,
             "arguments": [],
             "measure": {"early_stop": 0},
         }
-        for axis, name, default in zip("xyz", self.block_names, (256, 1, 1), strict=True):
-            given = name in self.tune_params
-            if given or default > 1:
+        sizes, dimensions = self.content["problem_size"], zip("xyz", self.block_names, self.grid_div, strict=True)
+        for i, (axis, name, divisor) in enumerate(dimensions):
+            given, default = name in self.tune_params, 1 if i else 256
+            if given or not i:
                 self.content["block_size"][axis] = self.rename.get(name, name) if given else default
             if not given and not hidden:
                 self.content["constants"][name] = default
-        self._grid()
+            if divisor is not None or given:
+                sizes += [1] * (i + 1 - len(sizes))
+            if i < len(sizes):
+                self.content["grid_div"][axis] = self._divisors(divisor, name, f"grid_div_{axis}")
 
     def expression(self, value: Any, what: str, **options: Any) -> str:
         """The program's expression for a text or a function of Python."""
@@ -131,32 +127,21 @@ class Specification(Space):
         return util.prepare_kernel_string(self.kernel.name, text, params, grid, threads, *names)[1]
 
     def _problem_size(self) -> list[Any]:
-        size = self.problem_size
+        size: Any = self.problem_size
         if callable(size):
-            def dimension(i: int) -> Callable[[Any], Any]:
-                return lambda p: (lambda s: s[i] if isinstance(s, Sequence) else s)(size(p))
-
-            sample = size(dict(zip(self.names, next(itertools.product(*self.tune_params.values())), strict=True)))
-            parts: Sequence[Any] = [dimension(i) for i in range(len(sample) if isinstance(sample, Sequence) else 1)]
-        else:
-            parts = [size] if isinstance(size, (str, int, np.integer)) else list(size)
-        return [self._size(part) for part in parts]
-
-    def _size(self, part: Any) -> Any:
-        if isinstance(part, (int, np.integer)):
-            return int(part)
-        if not isinstance(part, str) and not callable(part):
+            sample = size({name: values[0] for name, values in self.tune_params.items()})
+            if not isinstance(sample, Sequence):
+                return [self.expression(size, "problem_size")]
+            return [self.expression(lambda p, i=i: size(p)[i], "problem_size") for i in range(len(sample))]
+        parts = [size] if isinstance(size, (str, int, np.integer)) else list(size)
+        if not all(isinstance(part, (str, int, np.integer)) for part in parts):
             raise TypeError("Error: problem_size should only contain strings or integers")
-        text = self.expression(part, "problem_size")
-        return text if text.isidentifier() or text.isdigit() else f"int({text})"
+        return [self._whole(part, "problem_size") if isinstance(part, str) else int(part) for part in parts]
 
-    def _grid(self) -> None:
-        sizes, divisors = self.content["problem_size"], self.content["grid_div"]
-        for i, (axis, name, given) in enumerate(zip("xyz", self.block_names, self.grid_div, strict=True)):
-            if given is not None or name in self.tune_params:
-                sizes += [1] * (i + 1 - len(sizes))
-            if i < len(sizes):
-                divisors[axis] = self._divisors(given, name, f"grid_div_{axis}")
+    def _whole(self, text: str, what: str) -> str:
+        """An expression for a text whose value is rounded to an integer, as Kernel Tuner does for texts."""
+        made = self.expression(text, what)
+        return made if made.isidentifier() or made.isdigit() else f"int({made})"
 
     def _divisors(self, given: Any, name: str, what: str) -> list[str]:
         if given is None:
@@ -166,8 +151,7 @@ class Specification(Space):
         if callable(given):
             return [self.expression(given, what)]
         if isinstance(given, str):
-            text = self.expression(given, what)
-            return [text if text.isidentifier() else f"int({text})"]
+            return [self._whole(given, what)]
         if not np.iterable(given):
             raise ValueError(
                 "Error: unrecognized type in grid divisor list, should be any of int, str, callable, or iterable"
@@ -186,11 +170,10 @@ class Specification(Space):
 
     def write(self, folder: str, outputs: Sequence[bool]) -> None:
         """Write the data of the arguments into a folder, and name the outputs."""
-        entries = [argument.entry(folder) for argument in self.arguments]
-        for entry, is_output in zip(entries, outputs, strict=True):
-            if is_output:
-                entry["output"] = True
-        self.content["arguments"] = entries
+        self.content["arguments"] = [
+            argument.entry(folder) | ({"output": True} if is_output else {})
+            for argument, is_output in zip(self.arguments, outputs, strict=True)
+        ]
 
     def loaded(self, paths: Mapping[str, str], wanted: Sequence[bool]) -> list[Any]:
         """The outputs that the program wrote, as the user's arguments have them; None where wanted is false."""
@@ -204,24 +187,15 @@ class Argument:
     """An argument of the kernel: its entry in the specification, and the way back of its content."""
 
     def __init__(self, place: int, value: Any) -> None:
-        self.value, self.name, self._raw = value, f"arg{place}", False
-        self._declared = ""
-        if util.is_tensor(value):
-            value = value.detach().cpu().numpy()
-        if isinstance(value, (bool, int, float, complex)):
-            raise TypeError(
-                f"Argument at position {place} of type: {type(value)} should be of type np.ndarray, numpy scalar, "
-                "or HIP Python DeviceArray type"
-            )
+        self.value, self.name, self._raw, self._declared = value, f"arg{place}", False, ""
+        self._scalar = value = util.on_host(value) if util.is_tensor(value) else value
         self.array = np.ascontiguousarray(value) if isinstance(value, np.ndarray) else None
-        self._scalar = value
 
     def declare(self, name: str, text: str) -> None:
         """Take the name of a declaration. What it calls another type than NumPy's is passed as bytes, unchecked."""
         self.name, self._declared = name, text
-        dtype = str(getattr(self.array if self.array is not None else self._scalar, "dtype", ""))
         known = any(util.check_argument_type(other, text) for other in util.argument_types)
-        self._raw = self.array is not None and known and not util.check_argument_type(dtype, text)
+        self._raw = self.array is not None and known and not util.check_argument_type(str(self.array.dtype), text)
 
     @property
     def may_change(self) -> bool:
@@ -236,52 +210,39 @@ class Argument:
 
     def entry(self, folder: str) -> dict[str, Any]:
         """The entry of the specification; the content of an array is written into the folder."""
-        entry: dict[str, Any] = {"name": self.name}
         if self.array is None:
-            return entry | self._by_value()
-        flat = self.flat(self.array)
-        entry |= {"type": "bytes" if self._is_bytes else flat.dtype.name, "size": flat.size}
-        if flat.any():
-            entry["fill"] = {"file": save(folder, self.name, flat)}
-        return entry
+            return {"name": self.name} | self._by_value()
+        flat = self.array.reshape(-1)
+        if self._is_bytes or flat.dtype.kind == "b":
+            flat = flat.view(np.uint8)
+        elif flat.dtype.kind == "c":
+            flat = flat.view(flat.real.dtype)
+        entry = {"name": self.name, "type": "bytes" if self._is_bytes else flat.dtype.name, "size": flat.size}
+        return entry | ({"fill": {"file": save(folder, self.name, flat)}} if flat.any() else {})
 
     @property
     def _is_bytes(self) -> bool:
-        assert self.array is not None
-        return self._raw or self.array.dtype.kind not in "biufc" or self.array.dtype.itemsize > 16
-
-    def flat(self, array: np.ndarray) -> np.ndarray:
-        """An array of this argument's type in one dimension, with elements of a type that the program knows."""
-        flat = array.reshape(-1)
-        if self._is_bytes or flat.dtype.kind == "b":
-            return flat.view(np.uint8)
-        return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
+        return self.array is not None and (self._raw or self.array.dtype.kind not in "biufc")
 
     def _by_value(self) -> dict[str, Any]:
         value = self._scalar
         if type(value).__name__ == "LocalMemory":  # pyopencl's, in bytes
             return {"type": "uint8", "local_size": int(value.size)}
-        if value.dtype.kind == "b":
-            return {"type": "uint8", "value": int(value)}
-        if value.dtype.kind in "iu" and -(2**63) <= value < 2**63:
-            return {"type": value.dtype.name, "value": int(value)}
+        if value.dtype.kind in "biu" and int(value) < 2**63:
+            return {"type": "uint8" if value.dtype.kind == "b" else value.dtype.name, "value": int(value)}
         if value.dtype.kind == "f" and np.isfinite(value):
             return {"type": value.dtype.name, "value": float(value)}
         return {"type": "bytes", "value": value.tobytes().hex()}
 
     def unchanged(self) -> Any:
         """A copy of the argument."""
-        if util.is_tensor(self.value):
-            return self.value.detach().cpu()
         return self.value.copy() if isinstance(self.value, np.ndarray) else self.value
 
     def load(self, path: str) -> Any:
         """The content of a file of the program, in the type and the shape of the user's argument."""
         assert self.array is not None
         content = np.load(path).reshape(-1).view(self.array.dtype).reshape(self.array.shape)
-        if util.is_tensor(self.value):
-            return sys.modules["torch"].from_numpy(content)
-        return content
+        return sys.modules["torch"].from_numpy(content) if util.is_tensor(self.value) else content
 
 
 def memory_for(size: int) -> str | None:

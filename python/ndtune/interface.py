@@ -14,7 +14,7 @@ from typing import Any
 
 from ndtune import _run, strategies, util
 from ndtune._binary import NdtuneError
-from ndtune._cache import Cache, path_of
+from ndtune._cache import Cache
 from ndtune._outcome import Interrupted, Task
 from ndtune._search import Search
 from ndtune._simulation import Simulation
@@ -26,55 +26,26 @@ from ndtune.searchspace import Searchspace
 from ndtune.strategies import strategy_map
 from ndtune.util import Options
 
+_REFUSALS = {
+    "constraints": "cannot create kernel instance, too many threads per block",
+    "memory": "cannot compile kernel, too much shared memory used",
+    "compile": "cannot compile kernel",
+    "runtime": "runtime error occured",
+}
 __all__ = ["Interrupted", "Options", "run_kernel", "strategy_map", "tune_cache", "tune_kernel"]
 
 
-def tune_kernel(
-    kernel_name: str,
-    kernel_source: Any,
-    problem_size: Any,
-    arguments: Sequence[Any],
-    tune_params: Mapping[str, Sequence[Any]],
-    grid_div_x: Any = None,
-    grid_div_y: Any = None,
-    grid_div_z: Any = None,
-    restrictions: Any = None,
-    answer: Any = None,
-    atol: Any = 1e-6,
-    verify: Any = None,
-    verbose: bool = False,
-    lang: str | None = None,
-    device: Any = 0,
-    platform: int = 0,
-    smem_args: Any = None,
-    cmem_args: Any = None,
-    texmem_args: Any = None,
-    compiler: Any = None,
-    compiler_options: Any = None,
-    defines: Any = None,
-    log: Any = None,
-    iterations: int = 7,
-    block_size_names: Any = None,
-    quiet: bool = False,
-    strategy: Any = None,
-    strategy_options: Any = None,
-    cache: Any = None,
-    metrics: Any = None,
-    simulation_mode: Any = None,
-    parallel: Any = None,
-    observers: Any = None,
-    objective: Any = None,
-    objective_higher_is_better: Any = None,
-    objectives: Any = None,
-    seed: Any = None,
-    *,
-    strict: bool = False,
-    rtol: Any = 1e-5,
-    keep_log: Any = None,
-    prior: Any = None,
-    devices: Sequence[str] | None = None,
-    progress: str | None = None,
-    check: bool = False,
+def tune_kernel(  # fmt: skip
+    kernel_name: str, kernel_source: Any, problem_size: Any, arguments: Sequence[Any],
+    tune_params: Mapping[str, Sequence[Any]], grid_div_x: Any = None, grid_div_y: Any = None, grid_div_z: Any = None,
+    restrictions: Any = None, answer: Any = None, atol: Any = 1e-6, verify: Any = None, verbose: bool = False,
+    lang: str | None = None, device: Any = 0, platform: int = 0, smem_args: Any = None, cmem_args: Any = None,
+    texmem_args: Any = None, compiler: Any = None, compiler_options: Any = None, defines: Any = None, log: Any = None,
+    iterations: int = 7, block_size_names: Any = None, quiet: bool = False, strategy: Any = None,
+    strategy_options: Any = None, cache: Any = None, metrics: Any = None, simulation_mode: Any = None,
+    parallel: Any = None, observers: Any = None, objective: Any = None, objective_higher_is_better: Any = None,
+    objectives: Any = None, seed: Any = None, *, strict: bool = False, rtol: Any = 1e-5, keep_log: Any = None,
+    prior: Any = None, devices: Sequence[str] | None = None, progress: str | None = None, check: bool = False,
     options: Sequence[str] = (),
 ) -> tuple[Results, dict[str, Any]]:
     """Find the fastest configuration of a kernel: Kernel Tuner's arguments, and after the star ndtune's own.
@@ -98,52 +69,31 @@ def tune_kernel(
     Raises ValueError and TypeError for wrong arguments, NdtuneError if nothing can be measured, Interrupted (a
     KeyboardInterrupt) with the results so far after Ctrl-C, and what the caller's own functions raise.
     """
-    given = dict(locals())
-    begun = time.perf_counter()
-    _log(log, kernel_name)
-    kernel = Kernel(kernel_name, kernel_source, lang, defines)
+    given, begun = dict(locals()), time.perf_counter()
+    kernel = _kernel(given, tune_params)
     if kernel.lang != "OPENCL" and not simulation_mode:
         return _elsewhere("tune_kernel", kernel.lang, given)
-    if not simulation_mode:
-        _refuse_other_memory(smem_args, cmem_args, texmem_args)
-    kernel.check_arguments(arguments)
-    util.check_block_size_names(block_size_names)
     wanted = _objectives(objective, objective_higher_is_better, objectives)
     util.check_metrics(metrics)
     util.check_tune_params_list(tune_params, observers, simulation_mode=simulation_mode)
-    block_size_names = util.check_block_size_params_names_list(block_size_names, tune_params)
-    block_size_names = block_size_names and [*block_size_names]
-    util.append_default_block_size_names(block_size_names)
     parallel = bool(os.environ.get("KERNEL_TUNER_PARALLEL")) if parallel is None else parallel
     if parallel and simulation_mode:
         raise ValueError("Enabling `parallel` and `simulation_mode` together is not supported")
-    space: Any = Space(tune_params)
-    if not simulation_mode:
-        grid_div = (grid_div_x, grid_div_y, grid_div_z)
-        space = Specification(
-            kernel, problem_size, arguments, tune_params, grid_div, block_size_names, compiler_options
-        )
+    space: Any = Space(tune_params) if simulation_mode else _specification(kernel, given, tune_params)
     plan = strategies.plan(strategy, strategy_options, space, seed, lambda: len(_configurations(space, restrictions)))
     for note in plan.notes:
         warnings.warn(note, stacklevel=2)
-    task = Task(
-        **given
-        | {"verify": util.normalize_verify_function(verify), "objectives": wanted},
-        begun=begun,
-        space=space,
-        plan=plan,
-        flags=[],
-    )
-    task.cache = Cache(path_of(cache), kernel_name, problem_size, tune_params) if cache else None
+    task = Task(**given | {"verify": util.normalize_verify_function(verify), "objectives": wanted})
+    task |= {"begun": begun, "space": space, "plan": plan}
+    task.cache = Cache(cache, kernel_name, problem_size, tune_params) if cache else None
     task.keep_log = os.path.abspath(keep_log) if keep_log else None
     if simulation_mode:
         simulation = Simulation(task)
         simulation.run(lambda: _configurations(space, restrictions))
         return simulation.results, simulation.env
     task.flags = ["--device", ",".join(devices) if devices else _device(platform, device)]
-    task.flags += ["--prior", "none" if prior is None else str(prior)]
+    task.flags += ["--prior", str(prior or "none"), *(["--check"] if check else []), *options]
     task.flags += ["--workers", str(parallel)] if parallel and parallel is not True else []
-    task.flags += [*(["--check"] if check else []), *options]
     seen = {"device": device, "platform": platform, "compiler": compiler, "lang": kernel.lang}
     task.observed = observing.plan(observers, space, **seen)
     search = Search(task, space)
@@ -151,9 +101,7 @@ def tune_kernel(
     return search.results, search.env
 
 
-def tune_cache(
-    cache_path: Any, restrictions: list[Any] | None = None, **kwargs: Any
-) -> tuple[Results, dict[str, Any]]:
+def tune_cache(cache_path: Any, restrictions: list[Any] | None = None, **kwargs: Any) -> tuple[Results, dict[str, Any]]:
     """Simulate a search over the correct results of a cache file, which also says what was tuned.
 
     More restrictions may narrow the space, and all arguments of tune_kernel may be given.
@@ -161,44 +109,21 @@ def tune_cache(
     if restrictions is not None and not isinstance(restrictions, list):
         raise ValueError("The restrictions must be a list()")
     content = util.read_cache(cache_path)
-    size = content["problem_size"]
+    size, names = content["problem_size"], content["tune_params_keys"]
     if isinstance(size, str):
-        raise ValueError(
-            "Inferring kernel arguments from cache file that used callable for problem size is not possible"
-        )
-    names = content["tune_params_keys"]
+        what = "cache file that used callable for problem size"
+        raise ValueError(f"Inferring kernel arguments from {what} is not possible")
     rows = [[row[n] for n in names] for row in content["cache"].values() if "__error__" not in row]
-    arguments = {
-        "kernel_name": content["kernel_name"],
-        "kernel_source": "",
-        "problem_size": (size,) if isinstance(size, int) else tuple(size),
-        "arguments": [],
-        "tune_params": content["tune_params"],
-    }
-    correct = _Correct(rows, restrictions)
-    return tune_kernel(**{**arguments, **kwargs}, cache=cache_path, restrictions=correct, simulation_mode=True)
+    same = {name: content[name] for name in ("kernel_name", "problem_size", "tune_params")}
+    given = same | {"kernel_source": "", "arguments": []} | kwargs
+    return tune_kernel(**given, cache=cache_path, restrictions=_Correct(rows, restrictions), simulation_mode=True)
 
 
-def run_kernel(
-    kernel_name: str,
-    kernel_source: Any,
-    problem_size: Any,
-    arguments: Sequence[Any],
-    params: Mapping[str, Any],
-    grid_div_x: Any = None,
-    grid_div_y: Any = None,
-    grid_div_z: Any = None,
-    lang: str | None = None,
-    device: Any = 0,
-    platform: int = 0,
-    smem_args: Any = None,
-    cmem_args: Any = None,
-    texmem_args: Any = None,
-    compiler: Any = None,
-    compiler_options: Any = None,
-    defines: Any = None,
-    block_size_names: Any = None,
-    quiet: bool = False,
+def run_kernel(  # fmt: skip
+    kernel_name: str, kernel_source: Any, problem_size: Any, arguments: Sequence[Any], params: Mapping[str, Any],
+    grid_div_x: Any = None, grid_div_y: Any = None, grid_div_z: Any = None, lang: str | None = None, device: Any = 0,
+    platform: int = 0, smem_args: Any = None, cmem_args: Any = None, texmem_args: Any = None, compiler: Any = None,
+    compiler_options: Any = None, defines: Any = None, block_size_names: Any = None, quiet: bool = False,
     log: Any = None,
 ) -> list[Any]:
     """Launch one configuration of a kernel once, and return all arguments as the launch has left them.
@@ -208,48 +133,48 @@ def run_kernel(
 
     Raises NdtuneError, a RuntimeError, if the kernel does not compile or cannot be launched.
     """
-    given = dict(locals())
-    _log(log, kernel_name)
-    kernel = Kernel(kernel_name, kernel_source, lang, defines)
+    given, tune_params = dict(locals()), {name: [value] for name, value in params.items()}
+    kernel = _kernel(given, None)
     if kernel.lang != "OPENCL":
         return _elsewhere("run_kernel", kernel.lang, given)
-    _refuse_other_memory(smem_args, cmem_args, texmem_args)
-    kernel.check_arguments(arguments)
-    util.check_block_size_names(block_size_names)
-    block_size_names = block_size_names and [*block_size_names]
-    util.append_default_block_size_names(block_size_names)
-    arguments = [a.select_for_configuration(params) if hasattr(a, "param_key") else a for a in arguments]
-    specification = Specification(
-        kernel,
-        problem_size,
-        arguments,
-        {name: [value] for name, value in params.items()},
-        (grid_div_x, grid_div_y, grid_div_z),
-        block_size_names,
-        compiler_options,
-    )
+    given["arguments"] = [a.select_for_configuration(params) if hasattr(a, "param_key") else a for a in arguments]
+    specification = _specification(kernel, given, tune_params)
     if kernel.in_python:
         specification.content["kernel"]["source"] = specification.source(specification.plain(params))
     answer = _run.run(specification, _device(platform, device))
     outputs, reason = answer["outputs"], answer.get("reason", "")
     if len(outputs) < sum(a.may_change for a in specification.arguments):
-        why = {
-            "constraints": "cannot create kernel instance, too many threads per block",
-            "compile": "cannot compile kernel",
-            "runtime": "runtime error occured",
-        }.get(answer["status"], answer["status"])
-        if "local memory" in reason:
-            why = "cannot compile kernel, too much shared memory used"
+        status = "memory" if "local memory" in reason else answer["status"]
+        why = _REFUSALS.get(status, status)
         raise NdtuneError(f"{why}: {reason}")
     if reason:
         warnings.warn(f"{kernel_name}: {reason}", stacklevel=2)
     return [outputs[a.name] if a.name in outputs else a.unchanged() for a in specification.arguments]
 
 
-def _log(level: Any, kernel_name: str) -> None:
-    """Send Python's log messages to a file named after the kernel and the time, if a level is given."""
-    if level:
-        logging.basicConfig(filename=f"{kernel_name}{datetime.now():%Y%m%d-%H:%M:%S}.log", level=level)
+def _kernel(given: dict[str, Any], tune_params: Mapping[str, Any] | None) -> Kernel:
+    """The source of a kernel. Arguments and names of block sizes are checked, and completed in given."""
+    if given["log"]:
+        name = f"{given['kernel_name']}{datetime.now():%Y%m%d-%H:%M:%S}.log"
+        logging.basicConfig(filename=name, level=given["log"])
+    kernel = Kernel(given["kernel_name"], given["kernel_source"], given["lang"], given["defines"])
+    names = given["block_size_names"]
+    if not given.get("simulation_mode") and kernel.lang == "OPENCL":
+        for memory in ("smem_args", "cmem_args", "texmem_args"):
+            if given[memory] is not None:
+                raise NotImplementedError(f"{memory}: OpenCL kernels have no such arguments")
+    kernel.check_arguments(given["arguments"])
+    util.check_block_size_names(names)
+    if tune_params is not None:
+        names = util.check_block_size_params_names_list(names, tune_params)
+    given["block_size_names"] = names and [*names, *util.default_block_size_names[len(names) :]]
+    return kernel
+
+
+def _specification(kernel: Kernel, given: dict[str, Any], tune_params: Mapping[str, Sequence[Any]]) -> Specification:
+    grid_div = [given[f"grid_div_{axis}"] for axis in "xyz"]
+    names, options = given["block_size_names"], given["compiler_options"]
+    return Specification(kernel, given["problem_size"], given["arguments"], tune_params, grid_div, names, options)
 
 
 class _Correct:
@@ -277,9 +202,7 @@ def _device(platform: Any, device: Any) -> str:
 def _elsewhere(function: str, language: str, given: dict[str, Any]) -> Any:
     """Hand a kernel of another language to Kernel Tuner, if it is installed."""
     if language not in ("CUDA", "CUPY", "NVCUDA", "PYCUDA", "HIP", "C", "FORTRAN", "HYPERTUNER"):
-        raise NotImplementedError(
-            f"Sorry, support for languages other than OpenCL, and those of Kernel Tuner, is not there: {language}"
-        )
+        raise NotImplementedError(f"Sorry, there is no support for the language {language}")
     try:
         theirs = getattr(importlib.import_module("kernel_tuner"), function)
     except ImportError:
@@ -295,13 +218,6 @@ def _elsewhere(function: str, language: str, given: dict[str, Any]) -> Any:
     if own:
         raise NdtuneError(f"a kernel in {language} goes to Kernel Tuner, which has no argument {', '.join(own)}")
     return theirs(**{n: value for n, value in given.items() if n in names})
-
-
-def _refuse_other_memory(shared: Any, constant: Any, texture: Any) -> None:
-    """Refuse what only CUDA and HIP have, as Kernel Tuner does for OpenCL."""
-    for what, value in (("shared", shared), ("constant", constant), ("texture", texture)):
-        if value is not None:
-            raise NotImplementedError(f"an OpenCL kernel has no {what} memory arguments (smem, cmem, texmem_args)")
 
 
 def _objectives(objective: Any, higher: Any, objectives: Any) -> dict[str, bool]:

@@ -322,6 +322,11 @@ def is_tensor(value: Any) -> bool:
     return "torch" in sys.modules and isinstance(value, sys.modules["torch"].Tensor)
 
 
+def on_host(value: Any) -> np.ndarray:
+    """An array, a scalar or a tensor as NumPy has it."""
+    return np.asarray(value.detach().cpu() if is_tensor(value) else value)
+
+
 def check_tune_params_list(tune_params: Mapping[str, Any], observers: Any, simulation_mode: Any = False) -> None:
     """ValueError for a parameter with a name that results need, or one of NVML's without an NVMLObserver."""
     for name, values in tune_params.items():
