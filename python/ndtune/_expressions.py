@@ -14,6 +14,7 @@ import inspect
 import itertools
 import json
 import math
+import operator
 import random
 import sys
 import types
@@ -149,10 +150,10 @@ def _modulo(a: Any, b: Any) -> Any:
     return a % b
 
 
-def _power(a: Any, b: Any) -> Any:
-    if isinstance(a, int) and isinstance(b, int) and b > 64 and a not in (0, 1):
+def _power(a: Any, b: Any, compute: Callable[[Any, Any], Any] = operator.pow) -> Any:
+    if isinstance(a, int) and isinstance(b, int) and max(a.bit_length(), 1) * b > 4096:
         raise Untranslatable("the result is beyond the integers of 64 bits")
-    return a**b
+    return compute(a, b)
 
 
 def _range(*bounds: int) -> range:
@@ -165,8 +166,8 @@ def _range(*bounds: int) -> range:
 
 _budget = [0]  # items that ranges may still have
 _CALLS["range"] = _range
-_SCOPE = {"__builtins__": {}, "Mult": _times, "Mod": _modulo, "Pow": _power, "LShift": lambda a, b: a * _power(2, b)}
-_SCOPE |= _CALLS
+_SCOPE = {"__builtins__": {}, "Mult": _times, "Mod": _modulo, "Pow": _power} | _CALLS
+_SCOPE["LShift"] = functools.partial(_power, compute=operator.lshift)
 
 
 # --- functions of a configuration ---
@@ -426,23 +427,22 @@ def expression(
     tune_params: Mapping[str, Iterable[Any]],
     *,
     names: Iterable[str] = (),
-    boolean: bool = False,
     rename: Mapping[str, str] | None = None,
 ) -> str:
     """Return a text, or a function of a dictionary of the parameters, as an expression.
 
-    names are quantities that it may also read, floats such as time. boolean: only the truth of the value matters.
-    rename has the parameters with another name in the specification. Raises Untranslatable for a function of quantities
-    that has no translation, NdtuneError for one that is not a function of the parameters, and what the function raises.
+    names are quantities that it may also read, floats such as time. rename has the parameters with another name in the
+    specification. Raises Untranslatable for a function of quantities that has no translation, NdtuneError for one that
+    is not a function of the parameters, and what the function raises.
     """
     values = {n: list(v) for n, v in tune_params.items()}
     known = values | {n: [0.25, 1.5, 40.0] for n in names}
     function = f if isinstance(f, Function) else of_text(f, known) if isinstance(f, str) else of_callable(f)
-    answers = _Answers(function, known, boolean)
+    answers = _Answers(function, known, False)
     if all(isinstance(answer, Exception) for _, answer in answers.rows):
         answers.raise_failures()
     try:
-        result = _translate(function, known, boolean, rename or {})
+        result = _translate(function, known, False, rename or {})
         answers.check(result, failing=False)  # a restriction may exclude these
     except Untranslatable as why:
         if function.reads & known.keys() - values.keys():
@@ -470,8 +470,8 @@ def _cases(names: list[Symbol], rows: list[tuple[Sequence[Any], Any]]) -> Any:
 
 
 def evaluate(f: Any, params: Mapping[str, Any]) -> Any:
-    """Return the value of a Python text, or of a function of a dictionary, for one configuration."""
-    return (of_text(f, params) if isinstance(f, str) else of_callable(f)).call(dict(params))
+    """Return the value of a Python text, or of a restriction in any of its forms, for one configuration."""
+    return of_restriction(f, list(params)).call(dict(params))
 
 
 def restrictions(
@@ -511,19 +511,13 @@ def restrictions(
             table = answers.table(why)
             table.raise_failures(others)
             file = File(folder).absolute() / f"restriction-{i + 1}.jsonl"
-            rows = (row for row, value in table.rows if value is True)
-            write_table(file, [rename.get(n, n) for n in table.names], rows)
+            with file.open("w", encoding="utf-8") as lines:  # the names, then the values of each allowed combination
+                lines.write(json.dumps([rename.get(n, n) for n in table.names]) + "\n")
+                for row in (row for row, value in table.rows if value is True):
+                    written = (v if isinstance(v, bool | int | float | str) else str(v) for v in map(plain, row))
+                    lines.write(json.dumps(list(written)) + "\n")
             made.append({"file": str(file)})
     sizes = [rename.get(n, n) for n in block_size_names if n in values]
     if sizes and max_threads is not None and f"{' * '.join(sizes)} <= {max_threads}" not in made:
         made.append(f"{' * '.join(sizes)} <= {max_threads}")
     return made
-
-
-def write_table(file: File, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write a file of allowed combinations: a line of the names, then one of the values for each combination."""
-    with file.open("w", encoding="utf-8") as lines:
-        lines.write(json.dumps(list(names)) + "\n")
-        for row in rows:
-            values = [v if isinstance(v, bool | int | float | str) else str(v) for v in map(plain, row)]
-            lines.write(json.dumps(values) + "\n")

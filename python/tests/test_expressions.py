@@ -140,6 +140,8 @@ max(x, key=3)
 __import__('os')
 '%d' % 3 == s
 3 ** 10 ** 9 > x
+(((2 ** 60) ** 60) ** 60) ** 60 > x
+1 << 10 ** 9 > x
 [0] * 10 ** 9
 z > 1
 x + 1j
@@ -387,7 +389,7 @@ def test_values_are_expressions_or_conditional_ones():
     with pytest.raises(KeyError):
         expressions.expression(lambda p: {"float": 4}[p["s"]], PARAMETERS)
     assert expressions.evaluate("x * math.ceil(f)", {"x": 3, "f": 0.5}) == 3
-    assert expressions.evaluate(lambda p: p["x"], {"x": 3}) == 3
+    assert expressions.evaluate(lambda p: p["x"], {"x": 3}) == expressions.evaluate(lambda x: x, {"x": 3, "y": 4}) == 3
 
 
 LAYERS = {f"gpu{i}": list(range(42)) for i in range(1, 5)}
