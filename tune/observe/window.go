@@ -217,9 +217,8 @@ func (m *Meter) Observe(ctx context.Context, s Subject) ([]hardware.Reading, err
 			return nil, err
 		}
 	}
-	framesLaunches := slices.ContainsFunc(m.own, func(o *own) bool { return o.Each == hardware.EachLaunch })
-	for i := 0; i < len(s.Times) && framesLaunches; i++ {
-		if err := m.frameLaunch(ctx, s, i); err != nil {
+	if slices.ContainsFunc(m.own, func(o *own) bool { return o.Each == hardware.EachLaunch }) {
+		if err := m.frameLaunches(ctx, s); err != nil {
 			return nil, err
 		}
 	}
@@ -261,22 +260,24 @@ func (m *Meter) frame(each string, s Subject, index int, work func() (launches i
 	return nil
 }
 
-// frameLaunch frames one launch.
-func (m *Meter) frameLaunch(ctx context.Context, s Subject, index int) error {
-	err := ctx.Err()
-	if err == nil && s.Ready != nil {
-		err = s.Ready()
-	}
-	if err != nil {
-		return err
-	}
-	return m.frame(hardware.EachLaunch, s, index, func() (int, error) {
-		wait, err := s.Load(1)
-		if err == nil {
-			err = wait()
+// frameLaunches frames as many launches as were timed.
+func (m *Meter) frameLaunches(ctx context.Context, s Subject) (err error) {
+	for i := 0; i < len(s.Times) && err == nil; i++ {
+		if err = ctx.Err(); err == nil && s.Ready != nil {
+			err = s.Ready()
 		}
-		return 1, err
-	})
+		if err != nil {
+			break
+		}
+		err = m.frame(hardware.EachLaunch, s, i, func() (int, error) {
+			wait, err := s.Load(1)
+			if err == nil {
+				err = wait()
+			}
+			return 1, err
+		})
+	}
+	return err
 }
 
 // A window is the time in which launches are repeated.

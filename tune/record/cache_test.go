@@ -102,7 +102,7 @@ func TestBadFiles(t *testing.T) {
 		{"a list", "[1,2]", "neither a run log nor"},
 		{"another object", `{"a":1}`, "neither a run log nor"},
 		{"broken JSON", `{"a":`, "neither a run log nor"},
-		{"a value of no kind", strings.Replace(whole, `"x": [16, 32]`, `"x": [16, {}]`, 1), "parameter x: an object is not"},
+		{"a value of no kind", strings.Replace(whole, `"x": [16, 32]`, `"x": [16, {}]`, 1), "parameter x: {} is not"},
 		{"null", strings.Replace(whole, `"x": 16`, `"x": null`, 1), `cache entry "16,1.0,a b": parameter x: null is not`},
 		{"a missing parameter", strings.Replace(whole, `"x": 16, `, ``, 1), `cache entry "16,1.0,a b": no value for the parameter x`},
 		{"garbage in an entry", strings.Replace(whole, `"time": 2.0`, `"time": 2.0 2.0`, 1), "cache entry 1: invalid character"},

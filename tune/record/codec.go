@@ -7,7 +7,6 @@ import (
 	"iter"
 	"math"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/tune/space"
@@ -265,22 +264,4 @@ func parseNumbers(raw []byte) ([]float64, error) {
 		numbers = append(numbers, f)
 	}
 	return numbers, nil
-}
-
-// parseValue reads the value of a parameter. A number without point and exponent is an
-// int.
-func parseValue(raw []byte) (space.Value, error) {
-	switch kindOf(raw) {
-	case "a text":
-		return unquote(raw), nil
-	case "a bool":
-		return raw[0] == 't', nil
-	case "a number":
-		text := string(raw)
-		if strings.ContainsAny(text, ".eE") {
-			return strconv.ParseFloat(text, 64)
-		}
-		return strconv.Atoi(text)
-	}
-	return nil, fmt.Errorf("%s is not a number, a bool or a text", kindOf(raw))
 }

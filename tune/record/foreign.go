@@ -195,7 +195,7 @@ func (g *gatherer) value(i int, raw []byte) error {
 	if g.seen[i][string(raw)] {
 		return nil
 	}
-	v, err := parseValue(raw)
+	v, err := space.ParseValue(raw)
 	if err != nil {
 		return fmt.Errorf("parameter %s: %w", g.parameters[i].Name, err)
 	}

@@ -151,7 +151,7 @@ func (v JSONValue) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads a number, a bool or a text.
 func (v *JSONValue) UnmarshalJSON(raw []byte) (err error) {
-	v.Value, err = parseValue(raw)
+	v.Value, err = space.ParseValue(raw)
 	return err
 }
 

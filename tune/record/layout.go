@@ -148,7 +148,7 @@ func (l *layout) scan(object []byte, other func(name string, raw []byte) error) 
 		}
 		j, ok := l.byJSON[i][string(raw)]
 		if !ok {
-			v, err := parseValue(raw)
+			v, err := space.ParseValue(raw)
 			if err != nil {
 				return nil, fmt.Errorf("parameter %s: %w", name, err)
 			}
