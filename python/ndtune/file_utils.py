@@ -14,33 +14,26 @@ from ndtune import _binary, util
 
 _STAGES = {"compilation": "compile_time", "benchmark": "benchmark_time", "framework": "framework_time"}
 _STAGES |= {"search_algorithm": "strategy_time", "validation": "verification_time"}
-_INVALIDITY: dict[Any, str] = {util.CompilationFailedConfig: "compile", util.InvalidConfig: "constraints"}
-_INVALIDITY |= {util.VerificationFailedConfig: "correctness", util.RuntimeFailedConfig: "runtime"}
+_INVALIDITY = {"CompilationFailedConfig": "compile", "InvalidConfig": "constraints", "RuntimeFailedConfig": "runtime"}
+_INVALIDITY |= {"VerificationFailedConfig": "correctness", "None": "correct"}
 
 
 def get_t4_results(
     results: Sequence[Mapping[str, Any]], tune_params: Mapping[str, Any], objective: str = "time"
 ) -> dict[str, Any]:
     """The results of tune_kernel in the format T4; times are in ms."""
+    no_measurement = {*tune_params, *_STAGES.values(), "timestamp", "times", "reason"}
     entries = []
     for row in results:
-        invalidity = _INVALIDITY[type(row["__error__"])] if "__error__" in row else "correct"
-        no_measurement = {*tune_params, *_STAGES.values(), "timestamp", "times", "reason"}
-        entries.append(
-            {key: row[key] for key in ("timestamp",) if key in row}
-            | {
-                "configuration": {name: value for name, value in row.items() if name in tune_params},
-                "times": {key: row[stage] for key, stage in _STAGES.items()} | {"runtimes": row.get("times", [])},
-                "invalidity": invalidity,
-                "correctness": int(invalidity != "correctness"),
-                "measurements": [
-                    {"name": key, "value": value, "unit": "ms" if key.startswith("time") else ""}
-                    for key, value in row.items()
-                    if key not in no_measurement
-                ],
-                "objectives": [objective],
-            }
-        )
+        entry = {"timestamp": row["timestamp"]} if "timestamp" in row else {}
+        entry["configuration"] = {name: value for name, value in row.items() if name in tune_params}
+        entry["times"] = {key: row[stage] for key, stage in _STAGES.items()} | {"runtimes": row.get("times", [])}
+        entry["invalidity"] = _INVALIDITY[str(row.get("__error__"))]
+        entry["correctness"] = int(entry["invalidity"] != "correctness")
+        measured = {key: value for key, value in row.items() if key not in no_measurement}
+        units = {key: "ms" if key.startswith("time") else "" for key in measured}
+        entry["measurements"] = [{"name": key, "value": v, "unit": units[key]} for key, v in measured.items()]
+        entries.append(entry | {"objectives": [objective]})
     return {"results": entries, "schema_version": "1.0.0", "metadata": {"timeunit": "milliseconds"}}
 
 
@@ -54,27 +47,22 @@ def store_output_file(
 def get_t4_metadata() -> dict[str, Any]:
     """The machine in the format T4: operating system, hardware, OpenCL devices, versions of packages."""
     listing = subprocess.run([_binary.find(), "devices", "--json"], capture_output=True, text=True, check=False)
-    devices = json.loads(listing.stdout) if listing.returncode == 0 else []
-    system = {"Linux": "Linux", "Darwin": "Mac", "Windows": "Windows"}.get(platform.system(), "unidentified OS")
-    return {
-        "metadata": {
-            "operating_system": system,
-            "hardware": {"hardware_description": [platform.uname()._asdict()]},
-            "environment": {
-                "device_query": {"ndtune": devices},
-                "requirements": [f"numpy=={metadata.version('numpy')}"],
-            },
-        },
-        "schema_version": "1.0.0",
+    environment = {
+        "device_query": {"ndtune": json.loads(listing.stdout) if listing.returncode == 0 else []},
+        "requirements": [f"numpy=={metadata.version('numpy')}"],
     }
+    system = {"Darwin": "Mac", "": "unidentified OS"}.get(platform.system(), platform.system())
+    hardware = {"hardware_description": [platform.uname()._asdict()]}
+    content = {"operating_system": system, "hardware": hardware, "environment": environment}
+    return {"metadata": content, "schema_version": "1.0.0"}
 
 
 def store_metadata_file(metadata_filename: str) -> None:
     """Write the machine into a file in the format T4."""
-    _write(metadata_filename, get_t4_metadata(), indent="  ")
+    _write(metadata_filename, get_t4_metadata())
 
 
-def _write(name: str, content: Any, **layout: Any) -> None:
+def _write(name: str, content: Any) -> None:
     path = Path(name if str(name).endswith(".json") else f"{name}.json")
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(content, cls=util.NpEncoder, **layout))
+    path.write_text(json.dumps(content, cls=util.NpEncoder))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,21 +31,16 @@ class TuneResults:
         Without this size, that of the device which is among the stored ones of most sizes, and of those the one with
         the best sum; without this device, the same of all devices.
         """
-        gpu_name = gpu_name.replace("-", "_").replace(" ", "_")
-        entries = [entry for entry in self.data if entry["device_name"] == gpu_name] or self.data
-        size = _size(problem_size) if problem_size else None
-        if entries is not self.data:
-            entries = [entry for entry in entries if entry["problem_size"] == size] or entries
+        name = gpu_name.replace("-", "_").replace(" ", "_")
+        entries = [entry for entry in self.data if entry["device_name"] == name]
+        sized = [entry for entry in entries if entry["problem_size"] == _size(problem_size or "")]
         sign = -1 if self.objective_higher_is_better else 1
-        count: Counter[str] = Counter()
-        cost: Counter[str] = Counter()
-        configurations = {}
-        for entry in entries:
-            key = util.get_instance_string(entry["tunable_parameters"])
-            configurations[key] = entry["tunable_parameters"]
-            count[key] += 1
-            cost[key] += sign * entry[self.objective]
-        return configurations[min(configurations, key=lambda key: (-count[key], cost[key]))]
+        ranks: dict[str, list[Any]] = {}  # by configuration: minus the number of entries, their costs, itself
+        for entry in sized or entries or self.data:
+            rank = ranks.setdefault(json.dumps(entry["tunable_parameters"]), [0, 0.0, entry["tunable_parameters"]])
+            rank[0] -= 1
+            rank[1] += sign * entry[self.objective]
+        return min(ranks.values(), key=lambda rank: rank[:2])[2]
 
 
 def store_results(
