@@ -68,17 +68,9 @@ class Searchspace:
     def _places(self) -> dict[Values, int]:
         return {configuration: i for i, configuration in enumerate(self.list)}
 
-    def sorted_list(self) -> Rows:
-        """All configurations in the order of their values, the first parameter slowest."""
-        return sorted(self.list, key=self.get_param_indices)
-
     def is_param_config_valid(self, param_config: Sequence[Any]) -> bool:
         """Whether a configuration is in the space."""
         return tuple(param_config) in self._places
-
-    def get_param_config_index(self, param_config: Sequence[Any]) -> int | None:
-        """The index of a configuration, None if it is not in the space."""
-        return self._places.get(tuple(param_config))
 
     def get_param_indices(self, param_config: Sequence[Any]) -> tuple[int, ...]:
         """For each value of a configuration its index in tune_params; ValueError if it is not there."""
@@ -95,10 +87,6 @@ class Searchspace:
     @cached_property
     def _value_indices(self) -> np.ndarray:
         return np.array([self.get_param_indices(c) for c in self.list], dtype=int).reshape(-1, self.num_params)
-
-    def get_list_param_indices_numpy(self) -> np.ndarray:
-        """The indices of the values of all configurations in tune_params: (size, num_params)."""
-        return self._value_indices
 
     def get_random_sample_indices(self, num_samples: int) -> np.ndarray:
         """The indices of different configurations, drawn uniformly."""

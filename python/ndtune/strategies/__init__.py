@@ -42,7 +42,6 @@ class Plan:
     arguments: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     object: Any = None
-    options: dict[str, Any] = field(default_factory=dict)  # of an object
     max_fevals: int | None = None
     time_limit: float | None = None  # seconds
 
@@ -58,7 +57,7 @@ def plan(
     strategy = strategy or "brute_force"
     common = {name: options.pop(name) for name in _COMMON if name in options and strategy != "brute_force"}
     if callable(getattr(strategy, "tune", None)):
-        made = Plan(type(strategy).__name__, type(strategy).__name__, object=strategy, options={**options, **common})
+        made = Plan(type(strategy).__name__, type(strategy).__name__, object=strategy)
     elif strategy in _OWN:
         made = Plan(_text(strategy, options), strategy, ["--strategy", _text(strategy, options)])
     elif isinstance(strategy, str) and strategy in _TABLE:

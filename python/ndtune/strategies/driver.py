@@ -120,17 +120,13 @@ def search(
     task: Task, searchspace: Searchspace, evaluate: Callable[[list[Values]], Found], budget: util.TuningBudget
 ) -> list[util.Result] | None:
     """Let the strategy object of a task search, and return what it returns."""
-    plan = task.plan
     options = util.Options(
-        strategy_options=util.Options(plan.options),
+        task,
+        strategy_options=util.Options(task.strategy_options or {}),
         tune_params=searchspace.tune_params,
         objective=list(task.objectives),
         objective_higher_is_better=list(task.objectives.values()),
-        restrictions=task.restrictions,
-        metrics=task.metrics,
-        verbose=task.verbose,
         budget=budget,
+        **({} if task.plan.max_fevals is None else {"max_fevals": task.plan.max_fevals}),
     )
-    if plan.max_fevals is not None:
-        options["max_fevals"] = plan.max_fevals
-    return plan.object.tune(searchspace, Runner(evaluate), options)
+    return task.plan.object.tune(searchspace, Runner(evaluate), options)
