@@ -54,6 +54,8 @@ class Searchspace:
             command = [_binary.find(), "space", "-", "--json"]
             text = json.dumps(content, ensure_ascii=False)
             done = subprocess.run(command, input=text, capture_output=True, encoding="utf-8", check=False)
+        if "the space is empty" in done.stderr:
+            return []
         if done.returncode:
             raise _binary.NdtuneError(done.stderr.strip())
         names, *rows = (json.loads(line) for line in done.stdout.splitlines())

@@ -139,3 +139,10 @@ def test_the_talk_with_the_program() -> None:
     assert talk.answer({"ask": 1}) == {"propose": []}  # a result is due
     assert talk.answer({"tell": [{"configuration": configuration(4, "a", 0.5), "status": "compile"}]}) is None
     assert talk.answer({"ask": 1}) == {"end": True}
+
+
+def test_the_program_lists_the_space() -> None:
+    restrictions = ["x * z <= 8", lambda p: p["y"] == "a" or p["x"] > 1]
+    assert Searchspace(TUNE_PARAMS, restrictions, None).list == [v for v in product(*TUNE_PARAMS.values()) if valid(v)]
+    assert Searchspace({"block_size_x": [32, 64]}, None, 32).list == [(32,)]
+    assert Searchspace(TUNE_PARAMS, ["x > 8"], None).list == []
