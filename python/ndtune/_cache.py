@@ -77,8 +77,8 @@ class Cache:
     def store(self, values: Sequence[Any], result: Mapping[str, Any]) -> None:
         """Append the result of a configuration."""
         entry = dict(result)
-        if error := entry.get("__error__"):
-            entry["__error__"] = next(name for name, kind in util.FAILURES.items() if isinstance(error, kind))
+        if "__error__" in entry:
+            entry["__error__"] = next(n for n, kind in util.FAILURES.items() if isinstance(entry["__error__"], kind))
         key = key_of(values)
         self.results[key] = dict(result)
         with open(self.path, "a", encoding="utf-8") as file:

@@ -13,6 +13,7 @@ import os
 import shutil
 import tempfile
 import threading
+import uuid
 from typing import Any
 
 from ndtune._binary import NdtuneError
@@ -29,15 +30,17 @@ def run(specification: Specification, device: str) -> dict[str, Any]:
     Raises NdtuneError if there is no answer.
     """
     with _lock:
-        for attempt in (1, 2):
-            runner = _runners.get(device) or _runners.setdefault(device, _Runner(device))
+        while True:
+            known = device in _runners
+            runner = _runners.pop(device, None) or _Runner(device)
             try:
-                return runner.run(specification)
+                answer = runner.run(specification)
+                _runners[device] = runner
+                return answer
             except BaseException as error:
-                _runners.pop(device).close()  # an answer that nobody has read would be that of the next call
-                if attempt == 2 or not isinstance(error, _Gone):
+                runner.close()  # an answer that nobody has read would be that of the next call
+                if not (known and isinstance(error, _Gone)):
                     raise
-        raise AssertionError("unreachable")
 
 
 def _forget() -> None:
@@ -66,35 +69,34 @@ class _Runner:
     """A run of the program that answers one specification after the other."""
 
     def __init__(self, device: str) -> None:
-        self._folder = tempfile.mkdtemp(prefix="ndtune-", dir=memory_for(0))
-        self._answer: dict[str, Any] | None = None
-        self._number = 0
-        outputs = os.path.join(self._folder, "outputs")
-        self._process = Process(
-            ["run", "-", "--json", "--iterations", "0", "--outputs", outputs, "--device", device], self._line
-        )
+        self._answer: dict[str, Any] = {}
+        # Made for each call, so that nothing is left behind if Python ends without a word.
+        self._outputs = os.path.join(memory_for(0) or tempfile.gettempdir(), f"ndtune-{uuid.uuid4().hex}")
+        arguments = ["run", "-", "--json", "--iterations", "0", "--outputs", self._outputs, "--device", device]
+        self._process = Process(arguments, self._line)
 
     def run(self, specification: Specification) -> dict[str, Any]:
-        self._number += 1
         size = sum(a.array.nbytes for a in specification.arguments if a.array is not None)
-        with tempfile.TemporaryDirectory(prefix="ndtune-", dir=memory_for(2 * size)) as folder:
-            specification.write(folder, [a.may_change for a in specification.arguments])
-            self._answer = None
-            self._process.send(json.dumps(specification.content, ensure_ascii=False) + "\n---\n", end=False)
-            while self._answer is None:
-                if not self._process.pump():
-                    raise _Gone("\n".join(self._process.notes) or "the program ndtune has ended")
-        if self._answer.get("kind") != "result":
-            raise NdtuneError(self._answer.get("error", ""))
-        paths = self._answer.get("outputs", {})
-        self._answer["outputs"] = {a.name: a.load(paths[a.name]) for a in specification.arguments if a.name in paths}
-        shutil.rmtree(os.path.join(self._folder, "outputs", str(self._number)), ignore_errors=True)
-        return self._answer
+        self._answer = {}
+        os.mkdir(self._outputs, 0o700)
+        try:
+            with tempfile.TemporaryDirectory(prefix="ndtune-", dir=memory_for(2 * size)) as folder:
+                specification.write(folder, [a.may_change for a in specification.arguments])
+                self._process.send(json.dumps(specification.content, ensure_ascii=False) + "\n---\n", end=False)
+                while not self._answer:
+                    if not self._process.pump():
+                        raise _Gone("\n".join(self._process.notes) or "the program ndtune has ended")
+            if self._answer["kind"] != "result":
+                raise NdtuneError(self._answer["error"])
+            paths = self._answer.get("outputs", {})
+            outputs = {a.name: a.load(paths[a.name]) for a in specification.arguments if a.name in paths}
+            return self._answer | {"outputs": outputs}
+        finally:
+            shutil.rmtree(self._outputs, ignore_errors=True)
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
             self._process.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _line(self, line: dict[str, Any], _: str) -> None:
         if line["kind"] in ("result", "error"):

@@ -317,9 +317,9 @@ class Search(Outcome):
         """The results of the cache file, as the program takes them after the specification."""
         lines = ["\n---"]
         for entry in self.task.cache.results.values() if self.task.cache else ():
-            row, error = dict(entry), entry.get("__error__")
-            line: dict[str, Any] = {"configuration": self.task.space.plain(row), "status": _STATUS.get(str(error))}
-            if not error:
+            row, error = dict(entry), str(entry.get("__error__"))
+            line: dict[str, Any] = {"configuration": self.task.space.plain(row), "status": _STATUS.get(error)}
+            if "__error__" not in row:
                 util.process_metrics(row, self.task.metrics)
                 line |= {"status": "correct", "times": row.get("times") or [row["time"]]}
                 line["metrics"] = {quantity: row[name] for quantity, name in self._quantities.items()}

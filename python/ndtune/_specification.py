@@ -75,17 +75,17 @@ class Specification(Space):
             "arguments": [],
             "measure": {"early_stop": 0},
         }
-        sizes, dimensions = self.content["problem_size"], zip("xyz", self.block_names, self.grid_div, strict=True)
-        for i, (axis, name, divisor) in enumerate(dimensions):
-            given, default = name in self.tune_params, 1 if i else 256
-            if given or not i:
-                self.content["block_size"][axis] = self.rename.get(name, name) if given else default
-            if not given and not hidden:
-                self.content["constants"][name] = default
-            if divisor is not None or given:
-                sizes += [1] * (i + 1 - len(sizes))
+        sizes = self.content["problem_size"]
+        given = [name in self.tune_params for name in self.block_names]
+        used = [i + 1 for i in range(3) if given[i] or self.grid_div[i] is not None]
+        sizes += [1] * (max(used, default=1) - len(sizes))
+        for i, (axis, name) in enumerate(zip("xyz", self.block_names, strict=True)):
+            if given[i] or not i:
+                self.content["block_size"][axis] = self.rename.get(name, name) if given[i] else 256
+            if not given[i] and not hidden:
+                self.content["constants"][name] = 1 if i else 256
             if i < len(sizes):
-                self.content["grid_div"][axis] = self._divisors(divisor, name, f"grid_div_{axis}")
+                self.content["grid_div"][axis] = self._divisors(self.grid_div[i], name, f"grid_div_{axis}")
 
     def expression(self, value: Any, what: str, **options: Any) -> str:
         """The program's expression for a text or a function of Python."""

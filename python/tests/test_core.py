@@ -1,0 +1,224 @@
+"""tune_kernel and run_kernel: specifications, data, and what the caller sees when something ends early."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ndtune
+from ndtune import _run, util
+from ndtune._cache import Cache
+from ndtune._space import Space
+from ndtune._specification import Kernel, Specification
+
+ADD = """__kernel void add(__global float *c, __global const float *a, int n) {
+    int i = get_global_id(0);
+    if (i < n) c[i] = a[i] + plus;
+}"""
+
+
+def specification(source: str = "__kernel void k(__global int *a) {}", **changes: Any) -> Specification:
+    given: dict[str, Any] = {"size": 100, "params": {"block_size_x": [32, 64]}, "div": (None,) * 3, "names": None}
+    given |= {"defines": None, "options": None, "arguments": [np.zeros(4, np.int32)]} | changes
+    kernel = Kernel("k", source, "OpenCL", given["defines"])
+    names, options = given["names"], given["options"]
+    return Specification(kernel, given["size"], given["arguments"], given["params"], given["div"], names, options)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem_size", "block_size", "grid_div"),
+    [
+        ({}, [100], {"x": "block_size_x"}, {"x": ["block_size_x"]}),
+        ({"params": {"n": [1]}, "size": "n * 2"}, ["int(n * 2)"], {"x": 256}, {"x": []}),
+        ({"div": (["block_size_x", "2"], None, 4)}, [100, 1, 1], {"x": "block_size_x"}, {"z": ["4"], "y": []}),
+        ({"params": {"bx": [8]}, "names": ["bx", "y", "z"]}, [100], {"x": "bx"}, {"x": ["bx"]}),
+        ({"params": {"count": [8]}, "size": "count"}, ["p_count"], {"x": 256}, {}),
+        ({"div": ([], None, None)}, [100], {"x": "block_size_x"}, {"x": []}),
+        ({"size": lambda p: (p["block_size_x"], 7)}, ["block_size_x", "7"], {"x": "block_size_x"}, {}),
+    ],
+)
+def test_sizes(changes: Any, problem_size: Any, block_size: Any, grid_div: Any) -> None:
+    content = specification(**changes).content
+    assert content["problem_size"] == problem_size
+    assert content["block_size"] == block_size
+    assert all(content["grid_div"][axis] == divisors for axis, divisors in grid_div.items())
+
+
+def test_options_of_the_compiler_keep_braces_and_name_folders() -> None:
+    content = specification(options=["-DX={1}", "-I inc"]).content
+    assert content["kernel"]["build_options"] == ["-DX={{1}}", "-I" + os.path.abspath("inc")]
+
+
+def test_values_keep_their_types() -> None:
+    space = Space({"mixed": ["a", 1, True, 1.0, np.int32(7)], "pair": [(1, 2), None]})
+    assert space.parameters == {"mixed": ["a", 1, "True", 1.0, 7], "pair": ["(1, 2)", "None"]}
+    for value in space.tune_params["mixed"]:
+        back = space.configuration(space.plain({"mixed": value, "pair": None}))
+        assert back["mixed"] is value and back["pair"] is None
+
+
+@pytest.mark.parametrize(
+    ("source", "arguments", "error"),
+    [
+        (lambda p: "", [], TypeError),
+        (42, [], TypeError),
+        (["a.cl", "no file name;"], [], FileNotFoundError),
+    ],
+)
+def test_wrong_sources(source: Any, arguments: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        ndtune.tune_kernel("k", source, 1, arguments, {"block_size_x": [1]})
+
+
+COPIED = [
+    np.arange(6, dtype=np.int8).reshape(2, 3),
+    np.arange(6, dtype=np.uint64) * 2**61,
+    np.array([True, False]),
+    np.array([1.5, -0.5], np.float16),
+    np.array([1 + 2j, -1j], np.complex64),
+    np.array([(1, 2.5), (3, -1)], np.dtype([("a", "<i4"), ("b", "<f4")])),
+    np.arange(12, dtype=np.float64).reshape(3, 4).T,
+]
+
+
+@pytest.mark.parametrize("array", COPIED, ids=lambda a: str(a.dtype)[:10])
+def test_arrays_reach_the_kernel_and_come_back(array: np.ndarray) -> None:
+    source = """__kernel void k(__global uchar *out, __global const uchar *in, int n) {
+        int i = get_global_id(0);
+        if (i < n) out[i] = in[i];
+    }"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the declaration says another type
+        out, same, n = ndtune.run_kernel(
+            "k", source, array.nbytes, [np.zeros_like(array), array, np.int32(array.nbytes)], {"block_size_x": 8}
+        )
+    assert out.dtype == array.dtype and out.shape == array.shape and (out == array).all()
+    assert same is not array and (same == array).all() and n == array.nbytes
+
+
+@pytest.mark.parametrize("scalar", [np.uint64(2**64 - 1), np.float32("nan"), np.float64("-inf"), np.int16(-7)])
+def test_scalars(scalar: Any) -> None:
+    kind = {"uint64": "ulong", "float32": "float", "float64": "double", "int16": "short"}[scalar.dtype.name]
+    source = f"__kernel void k(__global {kind} *out, {kind} value) {{ out[0] = value; }}"
+    out, _ = ndtune.run_kernel("k", source, 1, [np.zeros(1, scalar.dtype), scalar], {"block_size_x": 1})
+    assert out.tobytes() == scalar.tobytes()
+
+
+def add(n: int = 100, **more: Any) -> tuple[Any, Any]:
+    arguments = [np.zeros(n, np.float32), np.arange(n, dtype=np.float32), np.int32(n)]
+    params = {"block_size_x": [16, 32, 64], "plus": [1, 2]}
+    return ndtune.tune_kernel("add", ADD, n, arguments, params, **{"quiet": True, **more})
+
+
+def test_ctrl_c_keeps_the_results() -> None:
+    calls = []
+
+    def verify(answer: Any, outputs: Any, atol: Any) -> bool:
+        calls.append(0)
+        if len(calls) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        return True
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        add(verify=verify)
+    assert isinstance(caught.value, ndtune.Interrupted)
+    assert 0 < len(caught.value.results) < 6
+    assert caught.value.env["device_name"]
+
+
+@pytest.mark.parametrize("where", ["verify", "metrics", "restrictions"])
+def test_exceptions_of_callbacks_keep_their_type_and_place(where: str) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError("of the user")
+
+    with pytest.raises(ZeroDivisionError, match="of the user") as caught:
+        add(**{where: {"m": fail} if where == "metrics" else fail})
+    assert "fail" in [entry.name for entry in caught.traceback]
+
+
+def test_failures_are_results_unless_strict() -> None:
+    answer = [np.arange(100, dtype=np.float32) + 1, None, None]
+    results, env = add(answer=answer)
+    wrong = [r for r in results if r["plus"] == 2]
+    assert len(wrong) == 3 and all(isinstance(r["__error__"], util.RuntimeFailedConfig) for r in wrong)
+    assert all(r["reason"] for r in wrong) and env["best_config"]["plus"] == 1
+    with pytest.raises(RuntimeError, match="verification failed"):
+        add(answer=answer, strict=True)
+
+
+def test_tolerances_by_a_function() -> None:
+    answer = [np.arange(100, dtype=np.float32) + 1, None, None]
+    results, _ = add(answer=answer, atol=lambda p: 0 if p["plus"] == 1 else 1.5)
+    assert not [r for r in results if "__error__" in r]
+
+
+def test_two_searches_at_once() -> None:
+    found: list[Any] = []
+    threads = [threading.Thread(target=lambda: found.append(add()[0])) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [len(results) for results in found] == [6, 6]
+
+
+def test_a_process_that_died_is_replaced() -> None:
+    source = "__kernel void k(__global int *a) { a[0] += 1; }"
+    first = ndtune.run_kernel("k", source, 1, [np.zeros(1, np.int32)], {"block_size_x": 1})
+    _run._runners["0:0"]._process._child.kill()
+    again = ndtune.run_kernel("k", source, 1, [np.zeros(1, np.int32)], {"block_size_x": 1})
+    assert first[0][0] == again[0][0] == 1
+
+
+def test_a_kernel_that_crashes_the_driver() -> None:
+    source = "__kernel void k(__global int *a) { *(__global int *)0 = a[0]; }"
+    with pytest.raises(ndtune.NdtuneError, match="signal"):
+        ndtune.run_kernel("k", source, 1, [np.zeros(1, np.int32)], {"block_size_x": 1})
+    results, _ = ndtune.tune_kernel("k", source, 1, [np.zeros(1, np.int32)], {"block_size_x": [1]}, quiet=True)
+    assert isinstance(results[0]["__error__"], util.RuntimeFailedConfig) and "signal" in results[0]["reason"]
+
+
+def test_a_script_without_a_guard_in_a_home_that_nobody_may_write(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import numpy, ndtune\n"
+        "source = '__kernel void k(__global int *a) { a[0] = block_size_x; }'\n"
+        "r, e = ndtune.tune_kernel('k', source, 1, [numpy.zeros(1, 'i4')], {'block_size_x': [1, 2]})\n"
+        "print(len(r))\n"
+    )
+    env = os.environ | {"HOME": "/proc", "XDG_STATE_HOME": "/proc/x", "PYTHONPATH": str(Path(__file__).parents[1])}
+    env["POCL_CACHE_DIR"] = str(tmp_path)  # PoCL itself needs a place
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "2"
+
+
+@pytest.mark.parametrize("torn", ["", ",", ',\n"64": {"block_size_x": 64, "ti'])
+def test_cache_files_that_end_early(tmp_path: Path, torn: str) -> None:
+    path, params = tmp_path / "c.json", {"block_size_x": [32, 64]}
+    cache = Cache(path, "k", 100, params)
+    cache.open("device", ["time"])
+    cache.store((32,), {"block_size_x": 32, "time": 1.0})
+    path.write_text(path.read_text().removesuffix(",") + torn)
+    again = Cache(path, "k", 100, params)
+    again.open("device", ["time"])
+    again.store((64,), {"block_size_x": 64, "__error__": util.VerificationFailedConfig(), "reason": "wrong"})
+    again.close()
+    assert json.loads(path.read_text())["cache"]["64"]["__error__"] == "RuntimeFailedConfig"
+    assert list(Cache(path, "k", 100, params).results) == ["32", "64"]
+    with pytest.raises(ValueError, match="different device"):
+        Cache(path, "k", 100, params).open("another", ["time"])
+
+
+def test_other_languages_are_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "kernel_tuner", None)
+    with pytest.raises(ndtune.NdtuneError, match="install kernel_tuner"):
+        ndtune.tune_kernel("k", "__global__ void k(int *a) {}", 1, [np.zeros(1, np.int32)], {"block_size_x": [1]})
