@@ -146,11 +146,6 @@ def get_objective_defaults(objective: Any, objective_higher_is_better: Any) -> t
     return objective, objective_higher_is_better
 
 
-def check_result_type(result: Result) -> bool:
-    """Whether the error of a result, if it has one, is an ErrorConfig."""
-    return isinstance(result.get("__error__", ErrorConfig()), ErrorConfig)
-
-
 def get_result_cost(result: Result, objectives: Sequence[str], objective_higher_is_better: Sequence[bool]) -> list[Any]:
     """The objectives of a result as costs, lower is better; those of a failure are the largest float."""
     if "__error__" in result:
