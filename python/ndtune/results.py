@@ -7,6 +7,7 @@ curve takes its colours from the text around it, so that it suits light and dark
 from __future__ import annotations
 
 import html
+import io
 import math
 import os
 import subprocess
@@ -98,6 +99,15 @@ class Results(list[dict[str, Any]]):
             from matplotlib.figure import Figure
         except ImportError:
             raise ImportError("results.figure() needs matplotlib: pip install matplotlib") from None
+
+        class Picture(Figure):  # type: ignore[misc,valid-type,unused-ignore]
+            """A figure that a notebook shows, also where pyplot was never imported."""
+
+            def _repr_png_(self) -> bytes:
+                page = io.BytesIO()
+                self.savefig(page, format="png", dpi=100)
+                return page.getvalue()
+
         for p in parameters:
             if p not in self.tune_params:
                 raise ValueError(f"figure: there is no parameter {p}; there are {', '.join(self.tune_params)}")
@@ -106,7 +116,7 @@ class Results(list[dict[str, Any]]):
         rows = self.correct()
         if not rows:
             raise ValueError("figure: no configuration is correct")
-        figure = Figure(figsize=(6.4, 4), layout="constrained")
+        figure = Picture(figsize=(6.4, 4), layout="constrained")
         axes = figure.add_subplot()
         label = self._label(self.objective)
         if len(parameters) == 2:
@@ -159,6 +169,9 @@ class Results(list[dict[str, Any]]):
             f.write(text)
         return None
 
+    def _configuration(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(row[n] for n in self.tune_params)
+
     def _label(self, name: str) -> str:
         return f"{name} ({self.units[name]})" if name in self.units else name
 
@@ -181,12 +194,12 @@ class Results(list[dict[str, Any]]):
     def _repr_html_(self) -> str:
         rows, failed = self.correct(), [r for r in self if _failed(r)]
         columns = [*self.tune_params, *self.objectives, *(m for m in self.metrics if m not in self.objectives)]
-        if any("final_time" in r for r in rows):
-            columns.append("final_time")
-            rows.sort(key=lambda r: r.get("final_time", math.inf))
+        labels = [self._label(c) for c in columns]
+        finals = {tuple(f[n] for n in self.tune_params): f["time"] for f in self.env.get("finals", ())}
+        if finals:  # the final measurement ranks them, the others follow
+            labels.append("measured again (ms)")
+            rows.sort(key=lambda r: finals.get(self._configuration(r), math.inf))
         best = self.env.get("best_config")
-        if isinstance(best, dict):
-            rows = [r for r in rows if r is best] + [r for r in rows if r is not best]
         head = f"<b>{_count(len(self), 'configuration')}</b>" + (f", {len(failed)} failed" if failed else "")
         if isinstance(best, dict):
             text = ", ".join(f"{n}={_number(best[n])}" for n in self.tune_params if n in best)
@@ -194,7 +207,9 @@ class Results(list[dict[str, Any]]):
         parts = [f'<div style="max-width:60em"><p>{head}</p>', self._svg()]
         if rows:
             cells = [[_number(r.get(c, "")) for c in columns] for r in rows[:ROWS]]
-            parts.append(_table([self._label(c) for c in columns], cells))
+            for r, line in zip(rows, cells, strict=False):
+                line += [_number(finals.get(self._configuration(r), ""))] if finals else []
+            parts.append(_table(labels, cells))
             if len(rows) > ROWS:
                 parts.append(f"<p>The {ROWS} best of {len(rows)}.</p>")
         if failed:
