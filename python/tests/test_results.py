@@ -56,7 +56,7 @@ def test_copies_are_plain_lists() -> None:
 def test_figures() -> None:
     pytest.importorskip("matplotlib")
     for parameters in ((), ("x",), ("x", "y")):
-        assert a_search().figure(*parameters).axes
+        assert a_search().figure(*parameters)._repr_png_().startswith(b"\x89PNG")
     with pytest.raises(ValueError, match="there is no parameter z; there are x, y"):
         a_search().figure("z")
     with pytest.raises(ValueError, match="no configuration is correct"):
