@@ -150,11 +150,17 @@ func (p *Pool) pays(builds bool, now time.Time) bool {
 		build = p.evaluating
 	}
 	for _, m := range p.members {
-		if m.buildsOwn() {
+		if p.occupies(m) {
 			build = max(build, average(now.Sub(m.stageFrom)))
 		}
 	}
 	return time.Duration(build) >= p.payingBuild()
+}
+
+// occupies reports whether another worker could go on beside a member: while it builds, and where every worker evaluates, also while it
+// launches for the first time, which may never end.
+func (p *Pool) occupies(m *member) bool {
+	return m.buildsOwn() || p.noBuilders && m.state == working && m.task != nil
 }
 
 // payingBuild returns the least time of a build for which one more worker is worth its start. Where every worker evaluates, a build is all
@@ -173,7 +179,7 @@ func (p *Pool) payTime(now time.Time) (first time.Time) {
 		return first
 	}
 	for _, m := range p.members {
-		if at := m.stageFrom.Add(p.payingBuild()); m.buildsOwn() && at.After(now) && (first.IsZero() || at.Before(first)) {
+		if at := m.stageFrom.Add(p.payingBuild()); p.occupies(m) && at.After(now) && (first.IsZero() || at.Before(first)) {
 			first = at
 		}
 	}

@@ -110,6 +110,9 @@ func TestEvaluatorsThatPay(t *testing.T) {
 		if at := p.payTime(now); at.IsZero() != (c.now == 0 || c.want) {
 			t.Errorf("%s: the pool looks again at %v", c.what, at)
 		}
+		if m.stage = device.StageFirstLaunch; p.pays(false, now) != c.want { // which may never end
+			t.Errorf("%s, in the first launch: %v", c.what, !c.want)
+		}
 	}
 	p := &Pool{}
 	p.evaluated.Store(7)
