@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -118,7 +120,7 @@ func waitForState(t *testing.T, pid int, states string) {
 }
 
 // TestWorkersEndWithTheirParent runs itself again as a parent, and kills it: its workers are
-// idle, frozen, or in a launch that never ends.
+// idle, frozen, in a launch that never ends, or wait for a program of the user's, which does not look at its input.
 func TestWorkersEndWithTheirParent(t *testing.T) {
 	const again = "NDTUNE_TEST_PARENT"
 	if what := os.Getenv(again); what != "" {
@@ -127,7 +129,7 @@ func TestWorkersEndWithTheirParent(t *testing.T) {
 	}
 	t.Parallel()
 	needPoCL(t)
-	for _, what := range []string{"idle", "frozen", "looping"} {
+	for _, what := range []string{"idle", "frozen", "looping", "judging"} {
 		family := "NDTUNE_TEST_FAMILY=" + nextMark() // the pool of the parent makes a mark of its own
 		command := exec.Command(os.Args[0], "-test.run=^TestWorkersEndWithTheirParent$")
 		command.Env = append(os.Environ(), again+"="+what, family)
@@ -148,7 +150,14 @@ func TestWorkersEndWithTheirParent(t *testing.T) {
 		if worker == 0 {
 			t.Fatalf("%s: the parent ended", what)
 		}
-		if pids := marked(family); len(pids) < 2 {
+		processes := 2
+		if what == "judging" { // its program may start a little later
+			processes = 3
+			for deadline := time.Now().Add(watchdog); len(marked(family)) < processes && time.Now().Before(deadline); {
+				runtime.Gosched()
+			}
+		}
+		if pids := marked(family); len(pids) < processes {
 			t.Errorf("%s: the processes are %v, want the parent and the worker %d", what, pids, worker)
 		}
 		_ = command.Process.Kill()
@@ -160,10 +169,16 @@ func TestWorkersEndWithTheirParent(t *testing.T) {
 
 // beParent says which process its worker is, and waits to be killed.
 func beParent(t *testing.T, what string) {
-	pool := newTestPool(t, whole, faulty(t), Options{Workers: 1})
+	p, stage, fault := faulty(t), device.StageFirstLaunch, faultLoop
+	if what == "judging" {
+		d := p.Definition()
+		d.Verify = &task.Verification{Command: &task.Command{Args: []string{"sleep", "1000"}, Timeout: time.Hour}}
+		p, stage, fault = mustProblem(t, d), device.StageVerify, faultNone
+	}
+	pool := newTestPool(t, whole, p, Options{Workers: 1})
 	number := make(chan int, 1)
 	pool.heard = func(e event) {
-		if s := e.Answer.Stage; s != nil && s.Stage == "first launch" {
+		if s := e.Answer.Stage; s != nil && s.Stage == stage {
 			number <- e.Child.PID()
 		}
 	}
@@ -181,7 +196,7 @@ func beParent(t *testing.T, what string) {
 		select {}
 	}
 	go func() { fmt.Printf("the worker is %d\n", <-number) }()
-	c := configurationOf(t, pool.problem, map[string]space.Value{"fault": faultLoop})
+	c := configurationOf(t, pool.problem, map[string]space.Value{"fault": fault})
 	in := make(chan space.Configuration, 1)
 	in <- c
 	t.Fatal(pool.Evaluate(context.Background(), in, nil))
