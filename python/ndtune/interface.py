@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 import logging
 import os
 import time
@@ -70,9 +71,12 @@ def tune_kernel(  # fmt: skip
     KeyboardInterrupt) with the results so far after Ctrl-C, and what the caller's own functions raise.
     """
     given, begun = dict(locals()), time.perf_counter()
+    asked = dict(given)
     kernel = _kernel(given, tune_params)
     if kernel.lang != "OPENCL" and not simulation_mode:
-        return _elsewhere("tune_kernel", kernel.lang, given)
+        return _elsewhere("tune_kernel", kernel.lang, asked)
+    if not simulation_mode and any(hasattr(a, "param_key") for a in arguments):
+        return _each_choice(asked)
     wanted = _objectives(objective, objective_higher_is_better, objectives)
     util.check_metrics(metrics)
     util.check_tune_params_list(tune_params, observers, simulation_mode=simulation_mode)
@@ -134,9 +138,10 @@ def run_kernel(  # fmt: skip
     Raises NdtuneError, a RuntimeError, if the kernel does not compile or cannot be launched.
     """
     given, tune_params = dict(locals()), {name: [value] for name, value in params.items()}
+    asked = dict(given)
     kernel = _kernel(given, None)
     if kernel.lang != "OPENCL":
-        return _elsewhere("run_kernel", kernel.lang, given)
+        return _elsewhere("run_kernel", kernel.lang, asked)
     given["arguments"] = [a.select_for_configuration(params) if hasattr(a, "param_key") else a for a in arguments]
     specification = _specification(kernel, given, tune_params)
     if kernel.in_python:
@@ -175,6 +180,42 @@ def _specification(kernel: Kernel, given: dict[str, Any], tune_params: Mapping[s
     grid_div = [given[f"grid_div_{axis}"] for axis in "xyz"]
     names, options = given["block_size_names"], given["compiler_options"]
     return Specification(kernel, given["problem_size"], given["arguments"], tune_params, grid_div, names, options)
+
+
+def _each_choice(given: dict[str, Any]) -> tuple[Results, dict[str, Any]]:
+    """Search once for each choice among the arrays of Tunable arguments; max_fevals is divided, results are joined."""
+    arguments, params = given["arguments"], given["tune_params"]
+    keys = [a.param_key for a in arguments if hasattr(a, "param_key")]
+    names = list(dict.fromkeys(keys)) if all(isinstance(k, str) and k in params for k in keys) else list(params)
+    choices: dict[tuple[int, ...], tuple[list[Any], list[Any]]] = {}
+    for values in itertools.product(*(params[name] for name in names)):
+        chosen = dict(zip(names, values, strict=True))
+        made = [a.select_for_configuration(chosen) if hasattr(a, "param_key") else a for a in arguments]
+        choices.setdefault(tuple(map(id, made)), (made, []))[1].append(values)
+    options = dict(given["strategy_options"] or {})
+    if "max_fevals" in options:
+        options["max_fevals"] = -(-options["max_fevals"] // len(choices))
+    rules = given["restrictions"] if isinstance(given["restrictions"], list) else [given["restrictions"]]
+    found = []
+    for made, allowed in choices.values():
+        of_choice = [*rules, lambda p, allowed=allowed: tuple(p[name] for name in names) in allowed]
+        more = {"arguments": made, "strategy_options": options or None}
+        found.append(tune_kernel(**given | more | {"restrictions": [r for r in of_choice if r is not None]}))
+    results, env = found[0]
+    for others, other in found[1:]:
+        results.extend(others)
+        env["finals"] = sorted(env["finals"] + other["finals"], key=lambda final: final["time"])
+        env |= {name: env[name] + other[name] for name in env if name.startswith("total_") or name == "overhead_time"}
+    if env["strategy"]["used"] == "brute_force":
+        results.sort(key=Space(params).order)
+    (name, higher), *more_objectives = results.objectives.items()
+    best = [other["best_config"] for _, other in found if "best_config" in other]
+    if best and not more_objectives:
+        env["best_config"] = util.get_best_config(best, name, higher)
+    elif best:
+        higher_ones = list(results.objectives.values())
+        env["best_config"] = util.get_pareto_results(list(results), list(results.objectives), higher_ones)
+    return results, env
 
 
 class _Correct:
