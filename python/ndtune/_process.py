@@ -14,13 +14,15 @@ import subprocess
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 from ndtune import _binary
 
 if TYPE_CHECKING:
     from ndtune._callbacks import Callbacks
+
+
+OnLine = Callable[[dict[str, Any], str], None]
 
 
 class Process:
@@ -32,10 +34,7 @@ class Process:
     """
 
     def __init__(
-        self,
-        arguments: Sequence[str],
-        on_line: Callable[[dict[str, Any], str], None],
-        callbacks: "Callbacks | None" = None,
+        self, arguments: Sequence[str], on_line: OnLine, callbacks: "Callbacks | None" = None
     ) -> None:
         self.notes: list[str] = []
         self.status: int | None = None
@@ -45,13 +44,8 @@ class Process:
         own: dict[str, Any] = {"start_new_session": True}
         if os.name == "nt":
             own = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined,unused-ignore]
-        self._child = subprocess.Popen(
-            [_binary.find(), *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            **own,
-        )
+        own |= dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        self._child: subprocess.Popen[bytes] = subprocess.Popen([_binary.find(), *arguments], **own)
         assert self._child.stdin and self._child.stdout and self._child.stderr
         self._out, self._error = _selectable(self._child.stdout), _selectable(self._child.stderr)
         self._open = {self._out: b"", self._error: b""}
@@ -64,8 +58,7 @@ class Process:
         with contextlib.suppress(BrokenPipeError):
             self._child.stdin.write(text.encode())
             self._child.stdin.flush()
-        if end:
-            with contextlib.suppress(BrokenPipeError):
+            if end:
                 self._child.stdin.close()
 
     def pump(self, timeout: float | None = None) -> bool:
@@ -116,9 +109,7 @@ class Process:
     def __enter__(self) -> "Process":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _take(self, text: str) -> None:

@@ -132,18 +132,11 @@ class Simulation(Outcome):
 
     def _record(self, rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
         """A cache file of the results, with the names and values of the program."""
-        space = self.task.space
-        entries = {}
+        space, entries = self.task.space, {}
         for key, row in rows.items():
             entry = {name: value for name, value in row.items() if name not in space.names}
-            if "__error__" in entry:
-                entry["__error__"] = str(entry["__error__"])
-            entries[key] = space.plain(row) | entry
-        return {
-            "device_name": self.env["device_name"],
-            "kernel_name": "kernel",
-            "problem_size": 1,
-            "tune_params_keys": list(space.parameters),
-            "tune_params": space.parameters,
-            "cache": entries,
-        }
+            error = {"__error__": str(entry["__error__"])} if "__error__" in entry else {}
+            entries[key] = space.plain(row) | entry | error
+        header = {"device_name": self.env["device_name"], "kernel_name": "kernel", "problem_size": 1}
+        header |= {"tune_params_keys": list(space.parameters), "tune_params": space.parameters}
+        return header | {"cache": entries}

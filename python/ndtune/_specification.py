@@ -152,11 +152,7 @@ class Specification(Space):
             return [self.expression(given, what)]
         if isinstance(given, str):
             return [self._whole(given, what)]
-        if not np.iterable(given):
-            raise ValueError(
-                "Error: unrecognized type in grid divisor list, should be any of int, str, callable, or iterable"
-            )
-        return [text for part in given for text in self._divisors(part, "", what)]
+        return [text for part in util.iterable_divisors(given) for text in self._divisors(part, "", what)]
 
     def _name_arguments(self) -> None:
         """Give the arguments the names that the source declares, where it has one for each."""

@@ -251,22 +251,13 @@ FAILURES = {c.__name__: c for c in (InvalidConfig, CompilationFailedConfig, Runt
 _GRID = ("grid_size_x", "grid_size_y", "grid_size_z")
 default_block_size_names = ["block_size_x", "block_size_y", "block_size_z"]
 
-argument_types = {  # of NumPy, and what a declaration in C says for them
-    "bool": ("bool",),
-    "uint8": ("uchar", "unsigned char", "uint8_t"),
-    "int8": ("char", "int8_t"),
-    "uint16": ("ushort", "unsigned short", "uint16_t"),
-    "int16": ("short", "int16_t"),
-    "uint32": ("uint", "unsigned int", "uint32_t"),
-    "int32": ("int", "int32_t"),
-    "uint64": ("ulong", "unsigned long", "uint64_t"),
-    "int64": ("long", "int64_t"),
-    "float16": ("half",),
-    "float32": ("float",),
-    "float64": ("double",),
-    "complex64": ("float2",),
-    "complex128": ("double2",),
+argument_types: dict[str, tuple[str, ...]] = {  # of NumPy, and what a declaration in C says for them
+    **{"bool": ("bool",), "float16": ("half",), "float32": ("float",), "float64": ("double",)},
+    **{"complex64": ("float2",), "complex128": ("double2",)},
 }
+for _word, _bits in (("char", 8), ("short", 16), ("int", 32), ("long", 64)):
+    argument_types[f"int{_bits}"] = (_word, f"int{_bits}_t")
+    argument_types[f"uint{_bits}"] = (f"u{_word}", f"unsigned {_word}", f"uint{_bits}_t")
 
 
 def check_argument_type(dtype: str, kernel_argument: str) -> bool:
@@ -395,31 +386,29 @@ def get_problem_size(problem_size: Any, params: Mapping[str, Any]) -> list[int]:
     return current
 
 
-def get_grid_dimensions(
-    current_problem_size: Sequence[int],
-    params: Mapping[str, Any],
-    grid_div: Sequence[Any],
-    block_size_names: Sequence[str],
+def get_grid_dimensions(  # fmt: skip
+    current_problem_size: Sequence[int], params: Mapping[str, Any], grid_div: Any, block_size_names: Sequence[str]
 ) -> tuple[int, ...]:
     """The number of work-groups in each dimension: the problem size by the product of the divisors, rounded up."""
 
     def divisor(given: Any, default: str = "") -> Any:
-        if given is None:
-            return params.get(default, 1)
-        if isinstance(given, (int, np.integer)):
-            return given
-        if callable(given):
-            return given(params)
-        if isinstance(given, str):
-            return int(eval(replace_param_occurrences(given, params)))
-        if not np.iterable(given):
-            raise ValueError(
-                "Error: unrecognized type in grid divisor list, should be any of int, str, callable, or iterable"
-            )
-        return math.prod(divisor(part) for part in given)
+        if given is None or isinstance(given, (int, np.integer)):
+            return params.get(default, 1) if given is None else given
+        if callable(given) or isinstance(given, str):
+            return given(params) if callable(given) else int(eval(replace_param_occurrences(given, params)))
+        return math.prod(divisor(part) for part in iterable_divisors(given))
 
     divisors = [divisor(given, name) for given, name in zip(grid_div, block_size_names, strict=False)]
     return tuple(int(np.ceil(float(n) / float(d))) for n, d in zip(current_problem_size, divisors, strict=False))
+
+
+def iterable_divisors(given: Any) -> Any:
+    """A list of divisors; ValueError for what is none."""
+    if not np.iterable(given):
+        raise ValueError(
+            "Error: unrecognized type in grid divisor list, should be any of int, str, callable, or iterable"
+        )
+    return given
 
 
 def get_thread_block_dimensions(
@@ -430,15 +419,9 @@ def get_thread_block_dimensions(
     return int(params.get(x, 256)), int(params.get(y, 1)), int(params.get(z, 1))
 
 
-def prepare_kernel_string(
-    kernel_name: str,
-    kernel_string: str,
-    params: Mapping[str, Any],
-    grid: Sequence[int],
-    threads: Sequence[int],
-    block_size_names: Sequence[str],
-    lang: str,
-    defines: Mapping[str, Any] | None,
+def prepare_kernel_string(  # fmt: skip
+    kernel_name: str, kernel_string: str, params: Mapping[str, Any], grid: Sequence[int], threads: Sequence[int],
+    block_size_names: Sequence[str], lang: str, defines: Mapping[str, Any] | None,
 ) -> tuple[str, str]:
     """The name of the kernel, and its source after the macros: defines, else the grid, the work-group and params."""
     if defines is None:
