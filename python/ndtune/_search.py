@@ -8,6 +8,7 @@ import os
 import shlex
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
 from typing import Any
@@ -282,7 +283,7 @@ class Search(Outcome):
         for argument, expected, output in compared:
             if expected is not None and output is not None:
                 want, got = util.on_host(expected).ravel(), util.on_host(output).ravel()
-                wrong = int(np.sum(~np.isclose(want, got, rtol=rtol, atol=atol)))
+                wrong = int(np.sum(~np.isclose(want, got, rtol=rtol, atol=atol, equal_nan=True)))
                 if wrong:
                     return {"correct": False, "reason": f"{argument.name}: {wrong} of {want.size} elements differ"}
         return {"correct": True}
@@ -363,4 +364,7 @@ def check_answer(place: int, argument: Any, expected: Any) -> np.ndarray:
         )
     if theirs.size != ours.size:
         raise TypeError(f"{what} size different from the kernel argument: {theirs.size} != {ours.size}.")
+    if theirs.dtype.kind in "fc" and (count := int(np.isnan(theirs).sum())):
+        said = f"Answer contains {count} NaNs. NaN values will now be considered equal in comparison."
+        warnings.warn(said, stacklevel=2)
     return theirs
