@@ -2,12 +2,13 @@
 
 from ndtune._binary import NdtuneError
 from ndtune.integration import create_device_targets, store_results
-from ndtune.interface import Interrupted, run_kernel, tune_cache, tune_kernel
+from ndtune.interface import Interrupted, check, run_kernel, tune_cache, tune_kernel
 from ndtune.t1 import from_t1
 
 __all__ = [
     "Interrupted",
     "NdtuneError",
+    "check",
     "create_device_targets",
     "from_t1",
     "run_kernel",

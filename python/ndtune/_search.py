@@ -296,7 +296,7 @@ class Search(Outcome):
             for name, metric in (self.task.metrics or {}).items():
                 names = ["time", *(n for n in {**observed, **metrics} if n.isidentifier())]
                 if name not in [*self.task.space.names, *names]:
-                    with contextlib.suppress(NotImplementedError):
+                    with contextlib.suppress(Exception):  # also of a function that reads more than times
                         metrics[name] = self._specification.expression(metric, f"the metric {name}", names=names)
         entries = []
         for i, (name, higher) in enumerate(self.task.objectives.items()):

@@ -5,15 +5,18 @@ from __future__ import annotations
 import importlib
 import inspect
 import itertools
+import json
 import logging
 import os
+import subprocess
+import tempfile
 import time
 import warnings
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ndtune import _run, strategies, util
+from ndtune import _binary, _run, strategies, util
 from ndtune._binary import NdtuneError
 from ndtune._cache import Cache
 from ndtune._outcome import Interrupted, Task
@@ -33,7 +36,7 @@ _REFUSALS = {
     "compile": "cannot compile kernel",
     "runtime": "runtime error occured",
 }
-__all__ = ["Interrupted", "Options", "run_kernel", "strategy_map", "tune_cache", "tune_kernel"]
+__all__ = ["Interrupted", "Options", "check", "run_kernel", "strategy_map", "tune_cache", "tune_kernel"]
 
 
 def tune_kernel(  # fmt: skip
@@ -46,7 +49,7 @@ def tune_kernel(  # fmt: skip
     strategy_options: Any = None, cache: Any = None, metrics: Any = None, simulation_mode: Any = None,
     parallel: Any = None, observers: Any = None, objective: Any = None, objective_higher_is_better: Any = None,
     objectives: Any = None, seed: Any = None, *, strict: bool = False, rtol: Any = 1e-5, keep_log: Any = None,
-    prior: Any = None, devices: Sequence[str] | None = None, progress: str | None = None, check: bool = False,
+    prior: Any = None, devices: Sequence[str] | None = None, progress: str | None = None,
     options: Sequence[str] = (),
 ) -> tuple[Results, dict[str, Any]]:
     """Find the fastest configuration of a kernel: Kernel Tuner's arguments, and after the star ndtune's own.
@@ -61,7 +64,6 @@ def tune_kernel(  # fmt: skip
     prior: a record to learn from, or "find" for those in the user's state folder.
     devices: several devices of one model that share the search, such as ["0:0", "0:1"], instead of device.
     progress: "text", "notebook" or "none"; by default found out. quiet shows nothing.
-    check: check the finalists for faults of the kernel (races, accesses out of bounds) at the end.
     options: more arguments of `ndtune tune`, such as ["--patience", "50"].
 
     Returns the results, a list of dictionaries, and the environment: among others best_config, the winner of the final
@@ -96,7 +98,7 @@ def tune_kernel(  # fmt: skip
         simulation.run(lambda: _configurations(space, restrictions))
         return simulation.results, simulation.env
     task.flags = ["--device", ",".join(devices) if devices else _device(platform, device)]
-    task.flags += ["--prior", str(prior or "none"), *(["--check"] if check else []), *options]
+    task.flags += ["--prior", str(prior or "none"), *options]
     task.flags += ["--workers", str(parallel)] if parallel and parallel is not True else []
     seen = {"device": device, "platform": platform, "compiler": compiler, "lang": kernel.lang}
     task.observed = observing.plan(observers, space, **seen)
@@ -216,6 +218,39 @@ def _each_choice(given: dict[str, Any]) -> tuple[Results, dict[str, Any]]:
         higher_ones = list(results.objectives.values())
         env["best_config"] = util.get_pareto_results(list(results), list(results.objectives), higher_ones)
     return results, env
+
+
+def check(  # fmt: skip
+    kernel_name: str, kernel_source: Any, problem_size: Any, arguments: Sequence[Any],
+    tune_params: Mapping[str, Sequence[Any]], *, restrictions: Any = None, device: Any = 0, platform: int = 0,
+    options: Sequence[str] = (), **more: Any,
+) -> dict[str, Any]:
+    """Look for faults of a kernel: races, accesses out of bounds, uninitialised memory, divergent barriers.
+
+    The configurations cover each pair of values. They run on the device, and in the simulator Oclgrind unless options,
+    those of `ndtune check`, have "--no-simulator". more has grid_div_*, defines and the like of run_kernel. Returns the
+    report as docs/check.md describes its JSON; raises NdtuneError if nothing could be checked.
+    """
+    names = [name for name in inspect.signature(run_kernel).parameters if name not in ("params", "device", "platform")]
+    given = dict.fromkeys(names) | {"kernel_name": kernel_name, "kernel_source": kernel_source}
+    given |= {"problem_size": problem_size, "arguments": arguments} | more
+    if unknown := [name for name in more if name not in names]:
+        raise TypeError(f"check has no argument {', '.join(unknown)}")
+    kernel = _kernel(given, tune_params)
+    if kernel.in_python or kernel.lang != "OPENCL":
+        raise NotImplementedError("check takes the source of an OpenCL kernel, without a function or defines= for it")
+    specification = _specification(kernel, given, tune_params)
+    with tempfile.TemporaryDirectory(prefix="ndtune-") as folder:
+        path = os.path.join(folder, kernel_name + ".yaml")
+        specification.restrict(restrictions, folder)
+        specification.write(folder, [argument.may_change for argument in specification.arguments])
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(specification.content, file, ensure_ascii=False)
+        asked = [_binary.find(), "check", path, "--format", "json", "--quiet", "--device", _device(platform, device)]
+        said = subprocess.run([*asked, *options], capture_output=True, encoding="utf-8", check=False)
+    if said.returncode > 1 or not said.stdout:
+        raise NdtuneError(said.stderr.strip())
+    return json.loads(said.stdout)
 
 
 class _Correct:

@@ -154,6 +154,19 @@ def test_failures_are_results_unless_strict() -> None:
         add(answer=answer, strict=True)
 
 
+def test_an_objective_that_no_expression_says() -> None:
+    metrics = {"m": lambda p: p["plus"] + len(p["times"])}
+    results, env = add(metrics=metrics, objective="m", objective_higher_is_better=True)
+    assert env["best_config"]["m"] == max(r["m"] for r in results) == 9
+
+
+def test_check_finds_a_write_out_of_bounds() -> None:
+    arguments = [np.zeros(100, np.float32), np.zeros(100, np.float32), np.int32(101)]
+    source = ADD.replace("a[i] + plus", "plus")
+    report = ndtune.check("add", source, 101, arguments, {"plus": [1]}, options=["--no-simulator", "--launches", "1"])
+    assert [finding["kind"] for finding in report["findings"]] == ["out of bounds"]
+
+
 def test_tolerances_by_a_function() -> None:
     answer = [np.arange(100, dtype=np.float32) + 1, None, None]
     results, _ = add(answer=answer, atol=lambda p: 0 if p["plus"] == 1 else 1.5)
