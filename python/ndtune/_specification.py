@@ -59,6 +59,8 @@ class Specification(Space):
         self, kernel: Kernel, problem_size: Any, arguments: Sequence[Any], tune_params: Mapping[str, Sequence[Any]],
         grid_div: Sequence[Any], block_size_names: list[str] | None = None, compiler_options: Any = None,
     ) -> None:
+        if kernel.name in tune_params:
+            raise NotImplementedError(f"the kernel's name, {kernel.name}, is that of a parameter: name one kernel")
         hidden = kernel.defines is not None  # no parameter is a macro of its own name
         super().__init__(tune_params, hidden=hidden)
         self.kernel, self.problem_size, self.grid_div = kernel, problem_size, list(grid_div)
