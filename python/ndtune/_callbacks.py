@@ -34,6 +34,7 @@ class Callbacks:
 
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
         self.error: Exception | None = None
+        self.stopped = False  # whether questions are refused from now on
         self._handlers = dict(handlers)
         self._server = socket.create_server(("127.0.0.1", 0))
         self._token = secrets.token_hex(16)
@@ -85,7 +86,9 @@ class Callbacks:
         reply: Any = None
         then: Then | None = None
         try:
-            if self.error is None:
+            if self.stopped:
+                reply = {"error": "the search has been interrupted"}
+            elif self.error is None:
                 reply = self._handlers[relay.kind or ""](json.loads(line))
                 if isinstance(reply, tuple):
                     reply, then = reply

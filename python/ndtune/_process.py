@@ -85,7 +85,9 @@ class Process:
         return True
 
     def interrupt(self) -> None:
-        """Ask the program to stop: it ends its workers and says the rest of its lines."""
+        """Ask the program to stop: it ends its workers and says the rest of its lines, and no callback is called."""
+        if self._callbacks:
+            self._callbacks.stopped = True
         stop = getattr(signal, "CTRL_BREAK_EVENT", signal.SIGINT)
         with contextlib.suppress(OSError):
             self._child.send_signal(stop)
@@ -94,12 +96,18 @@ class Process:
         """End the run, if it still goes on: in order if it does so within seconds, else by force."""
         if self._child.poll() is None:
             self.interrupt()
-            # Nobody reads its lines or answers its questions any more: what waits for either must see an end.
-            for stream in (self._child.stdin, self._child.stdout, self._child.stderr):
-                with contextlib.suppress(OSError):
-                    if stream:
-                        stream.close()
             try:
+                if os.name == "nt":  # its lines go to threads
+                    for stream in (self._child.stdin, self._child.stdout, self._child.stderr):
+                        with contextlib.suppress(OSError):
+                            if stream:
+                                stream.close()
+                    self._child.wait(5)
+                else:  # without somebody who reads its lines, it would end before it has tidied up
+                    if self._child.stdin and self._child.stdin.closed:
+                        self._child.stdin = None  # communicate would flush it
+                    with contextlib.suppress(OSError):
+                        self._child.communicate(timeout=5)
                 self.status = self._child.wait(5)
             except subprocess.TimeoutExpired:
                 self._child.kill()

@@ -101,3 +101,5 @@ class _Runner:
     def _line(self, line: dict[str, Any], _: str) -> None:
         if line["kind"] in ("result", "error"):
             self._answer = line
+        elif line.get("error"):  # the end of the program
+            self._process.notes.append(line["error"])

@@ -145,8 +145,9 @@ class Search(Outcome):
                     raise self._failure
                 return True
         except KeyboardInterrupt:
-            if self._interrupted:
-                raise
+            if self._interrupted:  # a second time: nothing is waited for
+                self._process.close()
+                return False
             self._interrupted = True
             self._process.interrupt()
             return True
