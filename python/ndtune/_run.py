@@ -39,8 +39,10 @@ def run(specification: Specification, device: str) -> dict[str, Any]:
                 return answer
             except BaseException as error:
                 runner.close()  # an answer that nobody has read would be that of the next call
-                if not (known and isinstance(error, _Gone)):
+                if not isinstance(error, _Gone):
                     raise
+                if not known:
+                    raise NdtuneError(str(error)) from None
 
 
 def _forget() -> None:

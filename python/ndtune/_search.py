@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shlex
 import tempfile
 import time
@@ -154,7 +155,9 @@ class Search(Outcome):
         status = self._end.get("status", self._process.status)
         if status in (2, 3) or not self._end and not self._interrupted:
             notes = "\n".join(self._process.notes)
-            raise NdtuneError(self._end.get("error") or notes or f"ndtune ended with the status {status}")
+            text = self._end.get("error") or notes or f"ndtune ended with the status {status}"
+            # The specification came by standard input, in one line that the user has not seen.
+            raise NdtuneError(re.sub(r"(?m)^standard input:\d+:\d+: ", "", text))
         return False
 
     # --- lines of the program ----------------------------------------------------------------------------------
@@ -313,6 +316,9 @@ class Search(Outcome):
         row, times = self.task.space.configuration(question["configuration"]), question["times"]
         row |= self._observed.collect(self.task.space.values(row), {}) | {"time": float(np.mean(times)), "times": times}
         util.process_metrics(row, self.task.metrics)
+        for name in self._quantities.values():
+            if name not in row:
+                raise ValueError(f"the objective {name!r} is none of what a result has: {', '.join(row)}")
         return {quantity: row[name] for quantity, name in self._quantities.items()}
 
     def _known(self) -> str:

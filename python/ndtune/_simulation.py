@@ -34,8 +34,8 @@ class Simulation(Outcome):
         """
         task, cache = self.task, self.task.cache
         if cache is None or cache.device is None:
-            path = cache.path if cache else "cache= names none, which"
-            raise ValueError(f"Simulation mode requires an existing cachefile: file {path} does not exist")
+            what = f"file {cache.path} does not exist" if cache else "the argument cache names none"
+            raise ValueError(f"Simulation mode requires an existing cachefile: {what}")
         self.env |= {"device_name": cache.device, "simulation": True, "simulated_time": 0}
         if not task.quiet:
             print(f"Simulating: {cache.device}")

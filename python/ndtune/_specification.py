@@ -39,7 +39,9 @@ class Kernel:
                 raise ValueError("When passing multiple kernel sources, the secondary entries must be filenames")
 
     def check_arguments(self, arguments: Sequence[Any]) -> None:
-        """Warn of arguments that do not fit the declaration of the kernel."""
+        """Warn of arguments that do not fit the declaration of the kernel; TypeError for what is no list."""
+        if not isinstance(arguments, Sequence):
+            raise TypeError(f"arguments must be a list with one entry for each argument, not {type(arguments)}")
         if not self.generated:
             util.check_argument_list(self.name, self.text, arguments)
 
@@ -135,7 +137,7 @@ class Specification(Space):
             if not isinstance(sample, Sequence):
                 return [self.expression(size, "problem_size")]
             return [self.expression(lambda p, i=i: size(p)[i], "problem_size") for i in range(len(sample))]
-        parts = [size] if isinstance(size, (str, int, np.integer)) else list(size)
+        parts = list(size) if np.iterable(size) and not isinstance(size, str) else [size]
         if not all(isinstance(part, (str, int, np.integer)) for part in parts):
             raise TypeError("Error: problem_size should only contain strings or integers")
         return [self._whole(part, "problem_size") if isinstance(part, str) else int(part) for part in parts]
@@ -188,6 +190,15 @@ class Argument:
         self.value, self.name, self._raw, self._declared = value, f"arg{place}", False, ""
         self._scalar = value = util.on_host(value) if util.is_tensor(value) else value
         self.array = np.ascontiguousarray(value) if isinstance(value, np.ndarray) else None
+        if self.array is not None and self.array.size == 0:
+            raise ValueError(f"arguments[{place}] is an array without elements: a buffer has at least one")
+        if self.array is not None and (self.array.dtype.hasobject or self.array.dtype.kind == "U"):
+            raise TypeError(f"arguments[{place}] is an array of {self.array.dtype}, which a kernel cannot read")
+        if self.array is not None and self.array.dtype != self.array.dtype.newbyteorder("="):
+            raise TypeError(
+                f"arguments[{place}] is an array of {self.array.dtype}, in another order of bytes than the kernel's: "
+                "pass array.astype(array.dtype.newbyteorder('='))"
+            )
 
     def declare(self, name: str, text: str) -> None:
         """Take the name of a declaration. What it calls another type than NumPy's is passed as bytes, unchecked."""

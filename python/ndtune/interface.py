@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+
 from ndtune import _binary, _run, strategies, util
 from ndtune._binary import NdtuneError
 from ndtune._cache import Cache
@@ -73,6 +75,9 @@ def tune_kernel(  # fmt: skip
     KeyboardInterrupt) with the results so far after Ctrl-C, and what the caller's own functions raise.
     """
     given, begun = dict(locals()), time.perf_counter()
+    util.check_tune_params_list(tune_params, observers, simulation_mode=simulation_mode)
+    if isinstance(options, str):
+        raise TypeError(f"options must be a list of texts, such as {options.split()}, not {options!r}")
     asked = dict(given)
     kernel = _kernel(given, tune_params)
     if kernel.lang != "OPENCL" and not simulation_mode:
@@ -81,7 +86,6 @@ def tune_kernel(  # fmt: skip
         return _each_choice(asked)
     wanted = _objectives(objective, objective_higher_is_better, objectives)
     util.check_metrics(metrics)
-    util.check_tune_params_list(tune_params, observers, simulation_mode=simulation_mode)
     parallel = bool(os.environ.get("KERNEL_TUNER_PARALLEL")) if parallel is None else parallel
     if parallel and simulation_mode:
         raise ValueError("Enabling `parallel` and `simulation_mode` together is not supported")
@@ -139,6 +143,8 @@ def run_kernel(  # fmt: skip
 
     Raises NdtuneError, a RuntimeError, if the kernel does not compile or cannot be launched.
     """
+    if not isinstance(params, Mapping) or any(isinstance(value, (list, np.ndarray)) for value in params.values()):
+        raise TypeError(f"params must be a dictionary with one value for each parameter, not {params!r}")
     given, tune_params = dict(locals()), {name: [value] for name, value in params.items()}
     asked = dict(given)
     kernel = _kernel(given, None)

@@ -54,3 +54,45 @@ def test_no_folder_stays(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises((ZeroDivisionError, SystemExit, ndtune.Interrupted)):
         tune(verify=verify)
     assert len(calls) == 3 and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"arguments": [np.zeros(64, ">f4"), np.int32(64)]}, TypeError, r"arguments\[0\].*order of bytes"),
+        ({"arguments": [np.zeros(0, np.float32), np.int32(64)]}, ValueError, r"arguments\[0\].*without elements"),
+        ({"arguments": [np.array([None]), np.int32(64)]}, TypeError, r"arguments\[0\].*object"),
+        ({"arguments": [np.array(["a"]), np.int32(64)]}, TypeError, r"arguments\[0\].*<U1"),
+        ({"arguments": np.zeros(64, np.float32)}, TypeError, "arguments must be a list"),
+        ({"tune_params": [8]}, TypeError, "tune_params must be a dictionary"),
+        ({"tune_params": {"block_size_x": 8}}, TypeError, "'block_size_x'.* must be a list"),
+        ({"tune_params": {"block_size_x": "8"}}, TypeError, "'block_size_x'.* must be a list"),
+        ({"tune_params": {"block_size_x": []}}, ValueError, "'block_size_x'.* is empty"),
+        ({"tune_params": {"x": [1.0, float("nan")]}}, ValueError, "'x'.* must be finite"),
+        ({"problem_size": 64.0}, TypeError, "problem_size should only contain"),
+        ({"options": "--patience 5"}, TypeError, "options must be a list"),
+        ({"objective": "GBs"}, ValueError, "objective 'GBs'.*block_size_x, z, time"),
+        ({"iterations": 0}, ndtune.NdtuneError, "^measure.launches: "),
+        ({"simulation_mode": True}, ValueError, "the argument cache names none"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_wrong_arguments(changes: dict[str, Any], error: type[Exception], words: str) -> None:
+    if "objective" in changes:
+        changes["objective_higher_is_better"] = True
+    with pytest.raises(error, match=words):
+        tune(**changes)
+
+
+@pytest.mark.parametrize("params", [None, [8], {"block_size_x": [8]}])
+def test_wrong_params(params: Any) -> None:
+    with pytest.raises(TypeError, match="params must be a dictionary"):
+        ndtune.run_kernel("k", SOURCE, 64, [np.zeros(64, np.float32), np.int32(64)], params)
+
+
+def test_no_device_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCL_ICD_VENDORS", "/nonexistent")
+    with pytest.raises(ndtune.NdtuneError, match="no OpenCL platform"):
+        ndtune.run_kernel("k", SOURCE, 64, [np.zeros(64, np.float32), np.int32(64)], {}, device="9:9")
+    with pytest.raises(ndtune.NdtuneError, match="no OpenCL platform"):
+        tune()
