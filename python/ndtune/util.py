@@ -323,7 +323,7 @@ def check_tune_params_list(tune_params: Mapping[str, Any], observers: Any, simul
     for name, values in tune_params.items():
         if isinstance(values, str) or not np.iterable(values):
             raise TypeError(f"tune_params[{name!r}] must be a list of values, not {values!r}")
-        if not len(values):
+        if not list(values):
             raise ValueError(f"tune_params[{name!r}] is empty: give at least one value")
         if any(isinstance(v, (float, np.floating)) and not np.isfinite(v) for v in values):
             raise ValueError(f"tune_params[{name!r}]: the values must be finite, not {list(values)}")
