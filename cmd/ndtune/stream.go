@@ -47,6 +47,10 @@ func streamed(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.Bool("json") {
 			c.App.Writer, c.App.ErrWriter = io.Discard, &stream{to: c.App.Writer, end: streamEnd{Kind: "end"}}
+			var stop context.CancelFunc
+			c.Context, stop = context.WithCancel(c.Context)
+			defer stop()
+			stopWithoutReader(stop)
 		}
 		return action(c)
 	}

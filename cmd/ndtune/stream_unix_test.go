@@ -38,15 +38,14 @@ func TestInterruptedStream(t *testing.T) {
 	}
 }
 
-// TestStreamWithoutReader closes the pipe of a stream: the program ends, and the log is whole.
+// TestStreamWithoutReader closes the pipe of a stream while a kernel hangs: the program ends in order, and the log is whole.
 func TestStreamWithoutReader(t *testing.T) {
 	t.Parallel()
 	folder := specFolder(t)
 	s := startSearch(t, folder, []string{hangsLate}, slices.Concat(interruptedSearch, []string{"--json", "--log", "log.jsonl"})...)
 	s.read(4)
 	s.close()
-	s.signal(syscall.SIGINT) // so that there is something more to write
-	if ended := s.end(); ended.signal != syscall.SIGPIPE {
+	if ended := s.end(); ended.signal != 0 || ended.status == 0 {
 		t.Errorf("status %d, signal %v\n%s", ended.status, ended.signal, ended.notes)
 	}
 	kept := len(keptIn(t, folder, "log.jsonl"))
