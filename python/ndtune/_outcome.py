@@ -82,3 +82,6 @@ class Outcome:
             return say("\nNo configuration is correct.")
         keys = [*self.task.space.names, *objectives, *(self.task.metrics or ())]
         say("\n" + "\n".join([title, *(util.get_config_string(row, keys, results.units) for row in best)]))
+        for final in self.env.get("finals", ()) if winner and len(objectives) == 1 else ():
+            if all(final[name] == winner[name] for name in self.task.space.names):
+                say(f"in the final measurement: time={final['time']:.3f}ms")

@@ -109,8 +109,10 @@ class T1:
         self.path = Path(path)
         try:
             content = json.loads(self.path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise NdtuneError(f"{self.path}: {error}") from None
+        except OSError as error:
+            raise NdtuneError(f"{self.path}: {error.strerror}") from None
+        except ValueError as error:
+            raise NdtuneError(f"{self.path}: this is no JSON file: {error}") from None
         self._root = _Field(content, str(self.path))
         self._root.keys("ConfigurationSpace KernelSpecification", "ConfigurationSpace")
         space = self._root["ConfigurationSpace"].keys("TuningParameters Conditions", "TuningParameters")
@@ -281,7 +283,7 @@ def main(arguments: list[str]) -> int:
     """Write the specification of a T1 file, to standard output or to a file, beside which its data are written."""
     parser = argparse.ArgumentParser(prog="python -m ndtune t1", description="Make a specification of a T1 file.")
     parser.add_argument("file", metavar="FILE", help="a T1 file (JSON)")
-    parser.add_argument("-o", metavar="SPEC", help="the specification to write, YAML; default: standard output")
+    parser.add_argument("-o", metavar="SPEC", help="the YAML file to write, with data beside it; default: stdout")
     options = parser.parse_args(arguments)
     try:
         text = T1(options.file).yaml(os.path.dirname(options.o or "") or ".")

@@ -167,6 +167,12 @@ def test_check_finds_a_write_out_of_bounds() -> None:
     assert [finding["kind"] for finding in report["findings"]] == ["out of bounds"]
 
 
+def test_the_best_is_printed_with_its_time_of_the_final_measurement(capsys: pytest.CaptureFixture[str]) -> None:
+    _, env = add(quiet=False, progress="text")
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == f"in the final measurement: time={env['finals'][0]['time']:.3f}ms"
+
+
 def test_tolerances_by_a_function() -> None:
     answer = [np.arange(100, dtype=np.float32) + 1, None, None]
     results, _ = add(answer=answer, atol=lambda p: 0 if p["plus"] == 1 else 1.5)

@@ -129,4 +129,4 @@ def test_a_specification_that_is_written_is_what_the_program_takes(program, tmp_
 def test_the_command_says_what_is_wrong(tmp_path, capsys):
     (tmp_path / "t1.json").write_text("{")
     assert t1.main([str(tmp_path / "t1.json")]) == 2
-    assert f"ndtune: {tmp_path / 't1.json'}: " in capsys.readouterr().err
+    assert f"ndtune: {tmp_path / 't1.json'}: this is no JSON file: " in capsys.readouterr().err
