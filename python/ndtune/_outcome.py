@@ -83,5 +83,5 @@ class Outcome:
         keys = [*self.task.space.names, *objectives, *(self.task.metrics or ())]
         say("\n" + "\n".join([title, *(util.get_config_string(row, keys, results.units) for row in best)]))
         for final in self.env.get("finals", ()) if winner and len(objectives) == 1 else ():
-            if all(final[name] == winner[name] for name in self.task.space.names):
+            if all(final[name] == best[0][name] for name in self.task.space.names):
                 say(f"in the final measurement: time={final['time']:.3f}ms")

@@ -143,7 +143,8 @@ def run_kernel(  # fmt: skip
 
     Raises NdtuneError, a RuntimeError, if the kernel does not compile or cannot be launched.
     """
-    if not isinstance(params, Mapping) or any(isinstance(value, (list, np.ndarray)) for value in params.values()):
+    lists = () if not isinstance(params, Mapping) or "times" in params else params.values()  # a result has lists, too
+    if not isinstance(params, Mapping) or any(isinstance(value, (list, np.ndarray)) for value in lists):
         raise TypeError(f"params must be a dictionary with one value for each parameter, not {params!r}")
     given, tune_params = dict(locals()), {name: [value] for name, value in params.items()}
     asked = dict(given)

@@ -167,6 +167,15 @@ def test_check_finds_a_write_out_of_bounds() -> None:
     assert [finding["kind"] for finding in report["findings"]] == ["out of bounds"]
 
 
+def test_the_best_configuration_is_one_to_run() -> None:
+    _, env = add()
+    arguments = [np.zeros(100, np.float32), np.arange(100, dtype=np.float32), np.int32(100)]
+    c = ndtune.run_kernel("add", ADD, 100, arguments, env["best_config"])[0]
+    assert np.array_equal(c, arguments[1] + env["best_config"]["plus"])
+    with pytest.raises(TypeError, match="one value for each parameter"):
+        ndtune.run_kernel("add", ADD, 100, arguments, {"block_size_x": 32, "plus": [1, 2]})
+
+
 def test_the_best_is_printed_with_its_time_of_the_final_measurement(capsys: pytest.CaptureFixture[str]) -> None:
     _, env = add(quiet=False, progress="text")
     last = capsys.readouterr().out.splitlines()[-1]
