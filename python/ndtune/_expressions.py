@@ -182,6 +182,8 @@ class _Configuration(dict[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         self.reads.add(name)
+        if name not in self:
+            raise KeyError(f"{name} is no parameter; there are {', '.join(map(str, dict.keys(self)))}")
         return super().__getitem__(name)
 
     def get(self, name: str, default: Any = None) -> Any:

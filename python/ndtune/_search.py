@@ -9,14 +9,13 @@ import re
 import shlex
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
 import numpy as np
 
-from ndtune import util
+from ndtune import _caller, util
 from ndtune._binary import NdtuneError
 from ndtune._cache import key_of
 from ndtune._callbacks import Callbacks
@@ -373,5 +372,5 @@ def check_answer(place: int, argument: Any, expected: Any) -> np.ndarray:
         raise TypeError(f"{what} size different from the kernel argument: {theirs.size} != {ours.size}.")
     if theirs.dtype.kind in "fc" and (count := int(np.isnan(theirs).sum())):
         said = f"Answer contains {count} NaNs. NaN values will now be considered equal in comparison."
-        warnings.warn(said, stacklevel=2)
+        _caller.warn(said)
     return theirs

@@ -11,7 +11,6 @@ import os
 import subprocess
 import tempfile
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -21,6 +20,7 @@ import numpy as np
 from ndtune import _binary, _run, strategies, util
 from ndtune._binary import NdtuneError
 from ndtune._cache import Cache
+from ndtune._caller import outermost, warn
 from ndtune._outcome import Interrupted, Task
 from ndtune._search import Search
 from ndtune._simulation import Simulation
@@ -41,6 +41,7 @@ _REFUSALS = {
 __all__ = ["Interrupted", "Options", "check", "run_kernel", "strategy_map", "tune_cache", "tune_kernel"]
 
 
+@outermost
 def tune_kernel(  # fmt: skip
     kernel_name: str, kernel_source: Any, problem_size: Any, arguments: Sequence[Any],
     tune_params: Mapping[str, Sequence[Any]], grid_div_x: Any = None, grid_div_y: Any = None, grid_div_z: Any = None,
@@ -92,7 +93,7 @@ def tune_kernel(  # fmt: skip
     space: Any = Space(tune_params) if simulation_mode else _specification(kernel, given, tune_params)
     plan = strategies.plan(strategy, strategy_options, space, seed, lambda: len(_configurations(space, restrictions)))
     for note in plan.notes:
-        warnings.warn(note, stacklevel=2)
+        warn(note)
     task = Task(**given | {"verify": util.normalize_verify_function(verify), "objectives": wanted})
     task |= {"begun": begun, "space": space, "plan": plan}
     task.cache = Cache(cache, kernel_name, problem_size, tune_params) if cache else None
@@ -111,6 +112,7 @@ def tune_kernel(  # fmt: skip
     return search.results, search.env
 
 
+@outermost
 def tune_cache(cache_path: Any, restrictions: list[Any] | None = None, **kwargs: Any) -> tuple[Results, dict[str, Any]]:
     """Simulate a search over the correct results of a cache file, which also says what was tuned.
 
@@ -129,6 +131,7 @@ def tune_cache(cache_path: Any, restrictions: list[Any] | None = None, **kwargs:
     return tune_kernel(**given, cache=cache_path, restrictions=_Correct(rows, restrictions), simulation_mode=True)
 
 
+@outermost
 def run_kernel(  # fmt: skip
     kernel_name: str, kernel_source: Any, problem_size: Any, arguments: Sequence[Any], params: Mapping[str, Any],
     grid_div_x: Any = None, grid_div_y: Any = None, grid_div_z: Any = None, lang: str | None = None, device: Any = 0,
@@ -162,7 +165,7 @@ def run_kernel(  # fmt: skip
         why = _REFUSALS.get(status, status)
         raise NdtuneError(f"{why}: {reason}")
     if reason:
-        warnings.warn(f"{kernel_name}: {reason}", stacklevel=2)
+        warn(f"{kernel_name}: {reason}")
     return [outputs[a.name] if a.name in outputs else a.unchanged() for a in specification.arguments]
 
 
@@ -227,6 +230,7 @@ def _each_choice(given: dict[str, Any]) -> tuple[Results, dict[str, Any]]:
     return results, env
 
 
+@outermost
 def check(  # fmt: skip
     kernel_name: str, kernel_source: Any, problem_size: Any, arguments: Sequence[Any],
     tune_params: Mapping[str, Sequence[Any]], *, restrictions: Any = None, device: Any = 0, platform: int = 0,

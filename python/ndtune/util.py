@@ -8,13 +8,14 @@ import os
 import re
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from inspect import signature
 from typing import Any
 
 import numpy as np
+
+from ndtune import _caller
 
 Result = dict[str, Any]
 
@@ -281,7 +282,7 @@ def check_argument_list(kernel_name: str, kernel_string: str, args: Sequence[Any
     faults = [_misfit(declared, args) for declared in declarations(kernel_name, kernel_string)]
     if all(faults):
         for fault in faults:
-            warnings.warn(fault, UserWarning, stacklevel=3)
+            _caller.warn(fault)
 
 
 def _misfit(declared: list[str], args: Sequence[Any]) -> str:
@@ -360,11 +361,11 @@ def check_block_size_params_names_list(block_size_names: list[str] | None, tune_
     if block_size_names is not None:
         for name in block_size_names:
             if name not in tune_params:
-                warnings.warn(f"Block size name {name} is not specified in the tunable parameters list!", stacklevel=3)
+                _caller.warn(f"Block size name {name} is not specified in the tunable parameters list!")
         return block_size_names
     found = [name for name in tune_params if name.lower() in default_block_size_names]
     if not found:
-        warnings.warn("None of the tunable parameters specify thread block dimensions!", stacklevel=3)
+        _caller.warn("None of the tunable parameters specify thread block dimensions!")
         return None
     return sorted((name for name in found if name not in default_block_size_names), key=str.casefold)
 

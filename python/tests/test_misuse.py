@@ -96,3 +96,39 @@ def test_no_device_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
         ndtune.run_kernel("k", SOURCE, 64, [np.zeros(64, np.float32), np.int32(64)], {}, device="9:9")
     with pytest.raises(ndtune.NdtuneError, match="no OpenCL platform"):
         tune()
+
+
+def failing(*_: Any) -> Any:
+    raise ZeroDivisionError("of the user")
+
+
+@pytest.mark.parametrize(
+    ("changes", "functions"),
+    [
+        ({"verify": failing}, ["_judge", "<lambda>", "failing"]),
+        ({"restrictions": failing}, ["<lambda>", "failing"]),
+        ({"restrictions": lambda p: p["blok_size_x"] > 8}, ["answer", "<lambda>"]),
+        ({"tune_params": {}, "strategy": "brute"}, []),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_tracebacks_have_little_of_the_package(changes: dict[str, Any], functions: list[str]) -> None:
+    with pytest.raises((ZeroDivisionError, ValueError, KeyError)) as caught:
+        tune(**changes)
+    names = [entry.name for entry in caught.traceback]
+    assert names[:3] == ["test_tracebacks_have_little_of_the_package", "tune", "call"]
+    assert len(names) <= 5 and names[3:] == functions[len(functions) - len(names[3:]) :]
+    assert bool(names[3:]) == bool(functions)
+
+
+def test_faults_of_the_package_keep_their_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ndtune.interface._objectives", None)
+    with pytest.raises(TypeError) as caught:
+        tune()
+    assert [entry.name for entry in caught.traceback][-1] == "tune_kernel"
+
+
+def test_warnings_point_to_the_caller() -> None:
+    with pytest.warns(UserWarning, match="do not match in size") as seen:
+        tune(arguments=[np.zeros(64, np.float32)])
+    assert seen[0].filename == __file__

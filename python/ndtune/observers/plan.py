@@ -6,13 +6,13 @@ import inspect
 import math
 import re
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from ndtune import _caller
 from ndtune._space import Space, Values
 from ndtune.observers.observer import BenchmarkObserver, OutputObserver, PrologueObserver, QuantityObserver
 
@@ -72,7 +72,7 @@ class Plan:
             observer.register_device(SimpleNamespace(**device))
         for key, (quantity, _) in self.quantities.items():
             if quantity in missing:
-                warnings.warn(f"{key} is nan in all results: {missing[quantity]}", stacklevel=2)
+                _caller.warn(f"{key} is nan in all results: {missing[quantity]}")
 
     def judge(self, values: Values, answer: Any, outputs: list[Any]) -> None:
         """Show the outputs of a configuration to the observers of outputs."""
