@@ -69,6 +69,19 @@ class Space:
         return _expressions.restrictions(given, self.tune_params, folder, max_threads, rename=self.rename)
 
 
+def check_parameters(tune_params: Any) -> None:
+    """TypeError for what is no dictionary of lists, ValueError for a list without values, or with one not finite."""
+    if not isinstance(tune_params, Mapping):
+        raise TypeError(f"tune_params must be a dictionary of names and lists of values, not {type(tune_params)}")
+    for name, values in tune_params.items():
+        if isinstance(values, str) or not np.iterable(values):
+            raise TypeError(f"tune_params[{name!r}] must be a list of values, not {values!r}")
+        if not list(values):
+            raise ValueError(f"tune_params[{name!r}] is empty: give at least one value")
+        if any(isinstance(v, (float, np.floating)) and not np.isfinite(v) for v in values):
+            raise ValueError(f"tune_params[{name!r}]: the values must be finite, not {list(values)}")
+
+
 def _is_bool(value: Any) -> bool:
     return isinstance(value, (bool, np.bool_))
 

@@ -24,7 +24,7 @@ from ndtune._caller import outermost, warn
 from ndtune._outcome import Interrupted, Task
 from ndtune._search import Search
 from ndtune._simulation import Simulation
-from ndtune._space import Space
+from ndtune._space import Space, check_parameters
 from ndtune._specification import Kernel, Specification
 from ndtune.observers import plan as observing
 from ndtune.results import Results
@@ -76,6 +76,7 @@ def tune_kernel(  # fmt: skip
     KeyboardInterrupt) with the results so far after Ctrl-C, and what the caller's own functions raise.
     """
     given, begun = dict(locals()), time.perf_counter()
+    check_parameters(tune_params)
     util.check_tune_params_list(tune_params, observers, simulation_mode=simulation_mode)
     if isinstance(options, str):
         raise TypeError(f"options must be a list of texts, such as {options.split()}, not {options!r}")

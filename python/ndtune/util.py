@@ -315,19 +315,8 @@ def on_host(value: Any) -> np.ndarray:
 
 
 def check_tune_params_list(tune_params: Mapping[str, Any], observers: Any, simulation_mode: Any = False) -> None:
-    """ValueError for a parameter with a name that results need, or one of NVML's without an NVMLObserver.
-
-    TypeError for what is no dictionary of lists, ValueError for a list without values or with one that is not finite.
-    """
-    if not isinstance(tune_params, Mapping):
-        raise TypeError(f"tune_params must be a dictionary of names and lists of values, not {type(tune_params)}")
+    """ValueError for a parameter with a name that results need, or one of NVML's without an NVMLObserver."""
     for name, values in tune_params.items():
-        if isinstance(values, str) or not np.iterable(values):
-            raise TypeError(f"tune_params[{name!r}] must be a list of values, not {values!r}")
-        if not list(values):
-            raise ValueError(f"tune_params[{name!r}] is empty: give at least one value")
-        if any(isinstance(v, (float, np.floating)) and not np.isfinite(v) for v in values):
-            raise ValueError(f"tune_params[{name!r}]: the values must be finite, not {list(values)}")
         if name in (*_GRID, "time"):
             raise ValueError(f"Tune parameter {name} with value {values} has a forbidden name!")
     if any("nvml_" in name for name in tune_params) and not simulation_mode:
