@@ -53,6 +53,13 @@ def test_copies_are_plain_lists() -> None:
     assert type(pickle.loads(pickle.dumps(results))) is list and len(copy.copy(results)) == 7
 
 
+def test_evaluations_are_counted_in_whole_numbers() -> None:
+    pytest.importorskip("matplotlib")
+    few = a_search()
+    del few[3:]
+    assert all(tick == int(tick) for tick in few.figure().axes[0].get_xticks())
+
+
 def test_figures() -> None:
     pytest.importorskip("matplotlib")
     for parameters in ((), ("x",), ("x", "y")):
