@@ -134,7 +134,7 @@ class Results(list[dict[str, Any]]):
             axes.plot([x for x, _ in points], [y for _, y in points], ".", color="0.6", label="each configuration")
             axes.step([x for x, _ in best], [y for _, y in best], where="post", color=ACCENT, label="best so far")
             axes.set(xlabel="evaluations", ylabel=label, yscale="log" if _wide(points) else "linear")
-            axes.xaxis.get_major_locator().set_params(integer=True)
+            axes.locator_params(axis="x", integer=True)
             axes.legend()
         return figure
 
