@@ -7,6 +7,7 @@ user's function surfaces where tune_kernel was called, with its own traceback.
 import contextlib
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -140,6 +141,12 @@ class Process:
         if not data:
             del self._open[ready]
             ready.close()
+
+
+def told(text: str) -> str:
+    """A message of the program without the place in standard input, which has a specification that no user has seen."""
+    text = re.sub(r"(?m)^standard input:(\d+:\d+:)? ", "", text)
+    return text.replace("standard input:kernel.source:", "kernel_source:")
 
 
 def _selectable(pipe: IO[bytes]) -> "IO[bytes] | socket.socket":

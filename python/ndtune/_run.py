@@ -17,7 +17,7 @@ import uuid
 from typing import Any
 
 from ndtune._binary import NdtuneError
-from ndtune._process import Process
+from ndtune._process import Process, told
 from ndtune._specification import Specification, memory_for
 
 _lock = threading.Lock()
@@ -89,7 +89,7 @@ class _Runner:
                     if not self._process.pump():
                         raise _Gone("\n".join(self._process.notes) or "the program ndtune has ended")
             if self._answer["kind"] != "result":
-                raise NdtuneError(self._answer["error"])
+                raise NdtuneError(told(self._answer["error"]))
             paths = self._answer.get("outputs", {})
             outputs = {a.name: a.load(paths[a.name]) for a in specification.arguments if a.name in paths}
             return self._answer | {"outputs": outputs}

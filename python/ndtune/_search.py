@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shlex
 import tempfile
 import time
@@ -20,7 +19,7 @@ from ndtune._binary import NdtuneError
 from ndtune._cache import key_of
 from ndtune._callbacks import Callbacks
 from ndtune._outcome import Interrupted, Outcome, Task
-from ndtune._process import Process
+from ndtune._process import Process, told
 from ndtune._space import Values
 from ndtune._specification import Specification, memory_for, save
 from ndtune.observers import plan as observers
@@ -155,8 +154,7 @@ class Search(Outcome):
         if status in (2, 3) or not self._end and not self._interrupted:
             notes = "\n".join(self._process.notes)
             text = self._end.get("error") or notes or f"ndtune ended with the status {status}"
-            # The specification came by standard input, in one line that the user has not seen.
-            raise NdtuneError(re.sub(r"(?m)^standard input:\d+:\d+: ", "", text))
+            raise NdtuneError(told(text))
         return False
 
     # --- lines of the program ----------------------------------------------------------------------------------
@@ -234,7 +232,7 @@ class Search(Outcome):
             row |= {"time": float(np.mean(line["times"])), "times": line["times"]}
             row |= self._observed.collect(values, line.get("metrics") or {})
         else:
-            reason = row["reason"] = line.get("reason", "")
+            reason = row["reason"] = told(line.get("reason", ""))
             # The compilers of GPUs refuse too much local memory, and so Kernel Tuner has it.
             status = "compile" if line["status"] == "constraints" and "local memory" in reason else line["status"]
             row["__error__"] = _FAILURES[status]()

@@ -22,6 +22,7 @@ from ndtune._binary import NdtuneError
 from ndtune._cache import Cache
 from ndtune._caller import outermost, warn
 from ndtune._outcome import Interrupted, Task
+from ndtune._process import told
 from ndtune._search import Search
 from ndtune._simulation import Simulation
 from ndtune._space import Space, check_parameters
@@ -160,7 +161,7 @@ def run_kernel(  # fmt: skip
     if kernel.in_python:
         specification.content["kernel"]["source"] = specification.source(specification.plain(params))
     answer = _run.run(specification, _device(platform, device))
-    outputs, reason = answer["outputs"], answer.get("reason", "")
+    outputs, reason = answer["outputs"], told(answer.get("reason", ""))
     if len(outputs) < sum(a.may_change for a in specification.arguments):
         status = "memory" if "local memory" in reason else answer["status"]
         why = _REFUSALS.get(status, status)

@@ -84,6 +84,14 @@ def test_wrong_arguments(changes: dict[str, Any], error: type[Exception], words:
         tune(**changes)
 
 
+def test_messages_of_the_compiler_name_the_line_of_the_source() -> None:
+    source = "\n" + SOURCE.replace("if", "iff")
+    results, _ = tune(kernel_source=source)
+    assert all("kernel_source:2:" in row["reason"] and "standard input" not in row["reason"] for row in results)
+    with pytest.raises(ndtune.NdtuneError, match="error: kernel_source:2:"):
+        ndtune.run_kernel("k", source, 64, [np.zeros(64, np.float32), np.int32(64)], {})
+
+
 @pytest.mark.parametrize("params", [None, [8], {"block_size_x": [8]}])
 def test_wrong_params(params: Any) -> None:
     with pytest.raises(TypeError, match="params must be a dictionary"):
