@@ -64,6 +64,8 @@ def version() -> str:
 def find() -> str:
     """Return the path of the program: what NDTUNE names, else the package's own, else the first in PATH.
 
+    In a clone of the repository, what `make build` has written there comes before PATH.
+
     Raises NdtuneError if there is none, or if it is of another version than the package.
     """
     if named := os.environ.get("NDTUNE"):
@@ -74,6 +76,9 @@ def find() -> str:
     own = _PACKAGE / "bin" / _NAME
     if own.is_file():
         return str(own)
+    clone = _PACKAGE.parents[1]
+    if (clone / "go.mod").is_file() and (clone / "bin" / _NAME).is_file():
+        return _checked(str(clone / "bin" / _NAME))
     for folder in os.get_exec_path():
         path = shutil.which("ndtune", path=folder)
         if path and not _starts_python(path):

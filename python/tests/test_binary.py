@@ -83,6 +83,15 @@ def test_order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         _binary.find()
 
 
+def test_a_clone_has_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    built = program(tmp_path / "clone" / "bin")
+    monkeypatch.setattr(_binary, "_PACKAGE", tmp_path / "clone" / "python" / "ndtune")
+    with pytest.raises(NdtuneError, match="neither in this package nor in PATH"):
+        _binary.find()  # a folder bin that is no clone's
+    (tmp_path / "clone" / "go.mod").touch()
+    assert _binary.find() == str(built)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a script in place of the program")
 def test_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(_binary, "version", lambda: "1.2.0")
