@@ -336,12 +336,6 @@ def check_block_size_names(block_size_names: Any) -> None:
         raise ValueError("block_size_names should contain only strings!")
 
 
-def append_default_block_size_names(block_size_names: list[str] | None) -> None:
-    """Fill a list of names up to three with the default ones, in place."""
-    if block_size_names is not None:
-        block_size_names += default_block_size_names[len(block_size_names) :]
-
-
 def check_block_size_params_names_list(block_size_names: list[str] | None, tune_params: Mapping[str, Any]) -> Any:
     """The names of the parameters of the work-group; a warning for those that are none.
 
