@@ -7,7 +7,7 @@ package floors
 var Floors = [][]string{
 	{"internal/nearest", "internal/excerpt", "internal/floors", "internal/golden", "internal/figure", "internal/markdown", "internal/browser", "internal/files", "internal/standin", "internal/library"},
 	{"internal/picture", "cl", "kernels", "tune/process", "tune/hardware", "tune/array", "tune/clc", "tune/search/gaussian", "tune/expression"},
-	{"tune/space", "tune/footprint", "tune/observe"},
+	{"tune/space", "tune/footprint", "tune/observe", "tune/capture"},
 	{"tune/judge"},
 	{"tune/task"},
 	{"tune/launch"},
