@@ -172,6 +172,37 @@ __kernel void both(__global char *out, __local char *tile) {
 	wantStatus(t, "both", evaluateFirst(t, d), tune.Constraints, "local memory ")
 }
 
+// TestOneBufferAsTwoArguments adds a buffer to itself through its alias: it is restored and guarded once.
+func TestOneBufferAsTwoArguments(t *testing.T) {
+	d := task.Definition{
+		Kernel: task.Kernel{Name: "twice", Source: `
+// standin: twice is axpy(out, 1, in); twice overflows out when far
+__kernel void twice(__global float *out, __global const float *in, int by) {
+    out[get_global_id(0) + by] += in[get_global_id(0)];
+}`},
+		ProblemSize: []task.Expr{"8"},
+		Arguments: []task.Argument{
+			{Name: "out", Type: "float2", Alias: "in"},
+			{Name: "in", Data: []float32{1, 2, 3, 4, 5, 6, 7, 8}, Output: true, RestoreEachLaunch: true},
+			{Name: "by", Type: "int", Value: "8 * far"},
+		},
+		Parameters: []space.Parameter{{Name: "far", Values: []space.Value{0, 1}}},
+		Verify:     expect(map[string]any{"in": []float32{2, 4, 6, 8, 10, 12, 14, 16}}),
+	}
+	e := open(t, d)
+	wantCorrect(t, "twice", e.evaluateFor(t, nil))
+	if out, err := array.Slice[float32](e.read(t, "in")); err != nil || out[7] != 16 {
+		t.Errorf("after the last launch: %v (%v), want 16", out, err)
+	}
+	wantStatus(t, "out of bounds", e.evaluateFor(t, map[string]space.Value{"far": 1}), tune.Correctness, "behind the 8 elements of in")
+	d.Arguments[1].RestoreEachLaunch = false
+	e = open(t, d)
+	wantCorrect(t, "not restored", e.evaluateFor(t, nil))
+	if out, err := array.Slice[float32](e.read(t, "in")); err != nil || out[7] != 8<<8 { // of a warm-up and seven launches
+		t.Errorf("after eight launches: %v (%v), want %d", out, err, 8<<8)
+	}
+}
+
 func TestWrongArgumentsAreNamed(t *testing.T) {
 	buffer := task.Argument{Name: "y", Type: "float32", Size: "16"}
 	for name, c := range map[string]struct {

@@ -378,7 +378,7 @@ func mismatch(info cl.ArgInfo, a launch.Argument) string {
 	}
 	switch info.Address {
 	case cl.AddressGlobal, cl.AddressConstant:
-		if a.Kind != task.BufferArgument {
+		if a.Kind != task.BufferArgument && a.Kind != task.AliasArgument {
 			return kernelTakes("a buffer")
 		}
 		return elementMismatch(info, a)

@@ -117,7 +117,7 @@ func (b *Built) check(d hardware.Device) error {
 }
 
 // Bind sets the arguments of the kernels. There is an argument for each one of the problem, in order: a buffer, an image, a sampler
-// or a scalar, as cl.Kernel.SetArg takes it, or nil for a scalar or local memory as the problem defines it.
+// or a scalar, as cl.Kernel.SetArg takes it, or nil for a scalar, local memory or an alias as the problem defines it.
 func (b *Built) Bind(arguments ...any) error {
 	s := b.session
 	if n := len(s.infos); len(arguments) != n {
@@ -132,6 +132,8 @@ func (b *Built) Bind(arguments ...any) error {
 				value = cl.Raw(k.launch.Scalars[index])
 			case s.infos[i].Kind == task.LocalArgument:
 				value = cl.LocalBytes(k.launch.LocalBytes[index])
+			case s.infos[i].Kind == task.AliasArgument:
+				value = arguments[s.infos[i].Buffer]
 			}
 			if err := k.SetArg(index, value); err != nil {
 				return fmt.Errorf("%s: %w", s.argument(k.launch, index), err)

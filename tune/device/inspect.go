@@ -126,6 +126,9 @@ func (i *Inspector) Constant() []bool {
 	for _, k := range i.programs[false].kernels {
 		for index, a := range k.launch.Arguments {
 			info, err := k.ArgInfo(index)
+			if infos[a].Kind == task.AliasArgument {
+				a = infos[a].Buffer
+			}
 			isBuffer := err == nil && infos[a].Kind == task.BufferArgument
 			constantHere := isBuffer && (info.Qualifier&cl.TypeConst != 0 || info.Address == cl.AddressConstant)
 			constantBefore := constant[a] || !used[a]

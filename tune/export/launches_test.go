@@ -27,13 +27,13 @@ func sortSteps(n, steps int) task.Definition {
 			{Kernel: "local_sort", Arguments: []string{"keys", "tile"}},
 			{Repeat: "steps", Index: "step", Swap: [2]string{"keys", "count"}, Stages: []task.Stage{
 				{Kernel: "merge", Arguments: []string{"keys", "count", "stride", "half", "ends"}},
-				{Kernel: "clean", Arguments: []string{"count", "sums"}, Repeat: "step % 2 == 1", ProblemSize: []task.Expr{"n - step"}},
+				{Kernel: "clean", Arguments: []string{"count", "sums", "again"}, Repeat: "step % 2 == 1", ProblemSize: []task.Expr{"n - step"}},
 			}},
 		},
 		Arguments: []task.Argument{
 			{Name: "keys", Type: "uint32", Size: "n", Output: true}, {Name: "count", Type: "uint32", Size: "n"},
 			{Name: "stride", Type: "float2", Value: []any{"scale * n", "step"}}, {Name: "half", Type: wide, Value: 0.5}, {Name: "ends", Type: wide, Value: "n - step"}, {Name: "tile", Type: wide, LocalSize: "2 * block_size_x"},
-			{Name: "sums", Type: wide, Size: "3 * block_size_x"},
+			{Name: "sums", Type: wide, Size: "3 * block_size_x"}, {Name: "again", Type: "float", Alias: "sums"},
 		},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{32, 64}}},
 	}
@@ -89,7 +89,7 @@ func launchesOf(t *testing.T, n, steps, most int) string {
 		return "fails"
 	}
 	var b strings.Builder
-	names := []string{"keys", "count", "stride", "half", "ends", "tile", "sums"}
+	names := []string{"keys", "count", "stride", "half", "ends", "tile", "sums", "sums"} // the last by its alias
 	bytes := fmt.Sprint(" ", 4*n, " ", 4*n, " ", 8*3*64)
 	for i, l := range v.Launches {
 		fmt.Fprint(&b, l.Kernel, " ", l.NDRange.Global()[0], " ", l.NDRange.Local[0])

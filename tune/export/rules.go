@@ -304,6 +304,9 @@ func (r *Rules) argument(i int) (int, error) {
 		return row, nil
 	}
 	a := &r.arguments[i]
+	if a.Kind == task.AliasArgument {
+		a = &r.arguments[a.Buffer]
+	}
 	own := argumentRules{Name: a.Name, Buffer: slices.Index(r.Buffers, a.Name), Bytes: -1, First: len(r.Parts)}
 	var err error
 	switch a.Kind {

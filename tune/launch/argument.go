@@ -23,6 +23,7 @@ type Argument struct {
 	Pixels   []*expression.Expression // of an image, by dimension
 	Scalars  []Scalar                 // the value of a scalar, or of each member of a struct
 	Raw      []byte                   // the value byte by byte; nil: scalars
+	Buffer   int                      // of an alias: the place of its buffer among the arguments
 
 	Alternatives []Alternative // the argument with each of its types, if they depend on parameters; else nil
 }

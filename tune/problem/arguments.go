@@ -32,6 +32,9 @@ func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope, ty
 		if a.Kind.HasContent() && a.Fill.Copy != "" {
 			p.checkCopy(errs, fmt.Sprintf("arguments[%d].fill", i), a)
 		}
+		if a.Kind == task.AliasArgument {
+			p.findBuffer(errs, fmt.Sprintf("arguments[%d].alias", i), a)
+		}
 	}
 }
 
@@ -39,8 +42,8 @@ func (p *Problem) compileArgument(
 	errs *fieldErrors, field string, given task.Argument, typed bool, scope expression.Scope,
 ) launch.Argument {
 	a := launch.Argument{Argument: given, Kind: task.BufferArgument, Typed: typed}
-	if count(given.Value != nil, given.LocalSize != "", given.Image != nil, given.Sampler != nil) > 1 {
-		errs.addf(field, "is a scalar (value), local memory (local_size), an image or a sampler, not both")
+	if count(given.Value != nil, given.LocalSize != "", given.Image != nil, given.Sampler != nil, given.Alias != "") > 1 {
+		errs.addf(field, "is a scalar (value), local memory (local_size), an image, a sampler or an alias, not both")
 		return a
 	}
 	a.Kind = kindOf(given)
@@ -62,6 +65,8 @@ func (p *Problem) compileArgument(
 		if p.compileElement(errs, field, &a, scope) {
 			a.Elements = p.compileSize(errs, field+".local_size", given.LocalSize, p.withIndices(scope))
 		}
+	case task.AliasArgument:
+		p.compileElement(errs, field, &a, scope)
 	}
 	return a
 }
@@ -77,6 +82,8 @@ func kindOf(given task.Argument) task.ArgumentKind {
 		return task.ScalarArgument
 	case given.LocalSize != "":
 		return task.LocalArgument
+	case given.Alias != "":
+		return task.AliasArgument
 	}
 	return task.BufferArgument
 }
@@ -247,6 +254,16 @@ func (p *Problem) checkCopy(errs *fieldErrors, field string, a *launch.Argument)
 		if n, m := p.fixedLen(from), p.fixedLen(a); n > 0 && m > 0 && n != m {
 			errs.addf(field, "%s has %d elements, %s has %d", from.Name, n, a.Name, m)
 		}
+	}
+}
+
+// findBuffer finds the buffer of an alias.
+func (p *Problem) findBuffer(errs *fieldErrors, field string, a *launch.Argument) {
+	switch a.Buffer = p.place(a.Alias); {
+	case a.Buffer < 0:
+		errs.add(field, p.unknownArgument(a.Alias))
+	case p.arguments[a.Buffer].Kind != task.BufferArgument:
+		errs.addf(field, "%s is %s, not a buffer", a.Alias, p.arguments[a.Buffer].Kind.WithArticle())
 	}
 }
 

@@ -62,7 +62,7 @@ func (p *Problem) KernelDigest() string {
 		c.Constants = append(c.Constants, text)
 	}
 	for _, a := range all.Arguments {
-		own := canonicalArgument{Name: a.Name, Type: a.Type, LocalSize: a.LocalSize, Output: a.Output, Sampler: a.Sampler}
+		own := canonicalArgument{Name: a.Name, Type: a.Type, LocalSize: a.LocalSize, Output: a.Output, Sampler: a.Sampler, Alias: a.Alias}
 		if a.Image != nil {
 			own.Image = &task.Image{Shape: a.Image.Shape, Format: a.Image.Format}
 		}
@@ -143,6 +143,7 @@ type canonicalArgument struct {
 	Output, Restore                    bool
 	Image                              *task.Image   `json:",omitempty"`
 	Sampler                            *task.Sampler `json:",omitempty"`
+	Alias                              string        `json:",omitempty"`
 }
 
 func (p *Problem) canonical() canonicalProblem {
@@ -179,7 +180,7 @@ func (p *Problem) canonical() canonicalProblem {
 		c.Arguments = append(c.Arguments, canonicalArgument{
 			Name: a.Name, Type: typeDigest(&a), Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
 			Content: p.contentDigest(a.Content), Fill: fillDigest(&a), Output: a.Output, Restore: a.RestoreEachLaunch,
-			Image: a.Image, Sampler: a.Sampler,
+			Image: a.Image, Sampler: a.Sampler, Alias: a.Alias,
 		})
 	}
 	for i := range p.parameters.Len() {

@@ -95,6 +95,8 @@ func TestDigestChangesWithAllThatMatters(t *testing.T) {
 		"source by a function":  func(d *task.Definition) { d.Kernel.Source, d.Kernel.Func = "", sourceOf("a") },
 		"another function":      func(d *task.Definition) { d.Kernel.Source, d.Kernel.Func = "", sourceOf("b") },
 		"a function that fails": func(d *task.Definition) { d.Kernel.Source, d.Kernel.Func = "", sourceOf("") },
+		"alias of the input":    func(d *task.Definition) { d.Arguments[3] = task.Argument{Name: "scratch", Type: "float32", Alias: "x"} },
+		"alias of the output":   func(d *task.Definition) { d.Arguments[3] = task.Argument{Name: "scratch", Type: "float32", Alias: "y"} },
 		"options":               func(d *task.Definition) { d.Kernel.BuildOptions = []string{"-a", "-b"} },
 		"joined options":        func(d *task.Definition) { d.Kernel.BuildOptions = []string{"-a -b"} },
 		"constant":              func(d *task.Definition) { d.Constants[1].Value = "0.25f" },

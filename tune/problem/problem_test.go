@@ -94,6 +94,11 @@ func TestNewProblemAcceptsTheFaultless(t *testing.T) {
 func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 	nan := math.NaN()
 	reference := func() *task.Definition { d := saxpy(); return &d }
+	alias := func(of string) func(*task.Definition) {
+		return func(d *task.Definition) {
+			d.Arguments = append(d.Arguments, task.Argument{Name: "v", Type: "float4", Alias: of})
+		}
+	}
 	verify := func(v task.Verification) func(*task.Definition) { return func(d *task.Definition) { d.Verify = &v } }
 	at := map[string]space.Value{"block_size_x": 32, "unroll": 1}
 	long := writeNPY(t, array.Of(make([]float32, 1001)))
@@ -214,6 +219,20 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 			"arguments[1].fill", "y is of float32, x of int32"},
 		"copy of a size": {func(d *task.Definition) { d.Arguments[1].Fill, d.Arguments[1].Size = task.Fill{Copy: "y"}, "n + 1" },
 			"arguments[1].fill", "y has 1000 elements, x has 1001"},
+		"alias of nothing":  {alias("z"), "arguments[4].alias", `no argument is named "z"`},
+		"alias of a scalar": {alias("a"), "arguments[4].alias", "a is a scalar, not a buffer"},
+		"alias of itself":   {alias("v"), "arguments[4].alias", "v is an alias of a buffer, not a buffer"},
+		"alias that is an output": {func(d *task.Definition) {
+			d.Arguments = append(d.Arguments, task.Argument{Name: "v", Type: "float4", Alias: "x", Output: true})
+		}, "arguments[4].output", "only a buffer has it"},
+		"alias without a type": {func(d *task.Definition) {
+			d.Arguments = append(d.Arguments, task.Argument{Name: "v", Alias: "x"})
+		}, "arguments[4].type", "the type is missing"},
+		"alias that is a scalar": {func(d *task.Definition) { d.Arguments[2].Alias = "x" }, "arguments[2]", "not both"},
+		"swap with an alias": {func(d *task.Definition) {
+			alias("x")(d)
+			d.Stages = []task.Stage{{Kernel: "saxpy", Repeat: "2", Swap: [2]string{"y", "x"}}}
+		}, "kernels[0].swap", "a buffer with an alias cannot change places"},
 		"scalar of a text":  {func(d *task.Definition) { d.Arguments[2].Value = "alhpa" }, "arguments[2].value", "nothing is named alhpa"},
 		"scalar too large":  {func(d *task.Definition) { d.Arguments[2].Type, d.Arguments[2].Value = "int8", 300 }, "arguments[2].value", "300"},
 		"scalar not whole":  {func(d *task.Definition) { d.Arguments[2].Type = "int32" }, "arguments[2].value", "0.5"},

@@ -198,6 +198,8 @@ func (p *Problem) compileSwap(errs *fieldErrors, field string, names [2]string) 
 	switch n, m := p.fixedLen(a), p.fixedLen(b); {
 	case a == b || !a.Kind.HasContent() || a.Kind != b.Kind || !a.Element.Equal(b.Element):
 		errs.addf(field, "want two different buffers of one type")
+	case slices.ContainsFunc(p.arguments, func(o launch.Argument) bool { return o.Alias != "" && (o.Alias == a.Name || o.Alias == b.Name) }):
+		errs.addf(field, "a buffer with an alias cannot change places")
 	case n > 0 && m > 0 && n != m:
 		errs.addf(field, "%s has %d elements, %s has %d", a.Name, n, b.Name, m)
 	}

@@ -29,6 +29,7 @@ func (f field) argument() (a task.Argument) {
 		key("value", &a.Value, field.argumentValue).
 			means("value, expression, list or mapping", "the value of a scalar, a vector or a struct, or bytes as hexadecimal digits"),
 		key("local_size", &a.LocalSize, field.expression).means("expression", "the elements of local memory for each work-group"),
+		key("alias", &a.Alias, field.text).means("text", "the argument whose buffer the kernel gets for this argument, too"),
 	)
 	f.require("name")
 	if f.has("image") {

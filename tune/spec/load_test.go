@@ -57,6 +57,7 @@ arguments:
   - {name: k, type: int32, value: n - 1}
   - {name: f, type: float4, value: [1, 0.5, dt, n]}
   - {name: l, type: float32, local_size: threads * 4}
+  - {name: x, type: float, alias: w}
   - {name: one, type: int32, size: 4, fill: {constant: 7}, restore: configuration}
   - {name: s, type: pairs, value: {both: [{first: 1, rest: [n, 2]}, {first: 0.5, rest: [3, 4]}], corner: [0, 0, dt, 1]}}
   - {name: b, type: bytes, value: "0000 803f"}
@@ -116,6 +117,7 @@ seed: 18446744073
 			{Name: "k", Type: "int32", Value: "n - 1"},
 			{Name: "f", Type: "float4", Value: []any{1, 0.5, "dt", "n"}},
 			{Name: "l", Type: "float32", LocalSize: "threads * 4"},
+			{Name: "x", Type: "float", Alias: "w"},
 			{Name: "one", Type: "int32", Size: "4", Fill: task.Fill{Kind: array.Constant, Value: "7"}},
 			{Name: "s", Type: "pairs", Value: map[string]any{
 				"both": []any{

@@ -192,6 +192,7 @@ func typePart(t task.StructType) part {
 func argumentNode(a task.Argument) *yaml.Node {
 	parts := []part{
 		{"name", given(a.Name)}, {"type", given(a.Type)}, {"value", valueNode(a.Value)}, {"local_size", expressionNode(a.LocalSize)},
+		{"alias", given(a.Alias)},
 	}
 	if s := a.Sampler; s != nil {
 		parts = append(parts, part{"sampler", mapping(

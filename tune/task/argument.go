@@ -7,7 +7,7 @@ import (
 )
 
 // An Argument is one argument of the kernel, in the kernel's order. It is a buffer unless Value,
-// LocalSize, Image or Sampler is set.
+// LocalSize, Image, Sampler or Alias is set.
 type Argument struct {
 	Name string
 	// Type is a name for [array.ParseType] such as "float32" or "int4", "bytes", a StructType, or an expression over constants and parameters
@@ -32,6 +32,10 @@ type Argument struct {
 
 	Image   *Image // Type and Size do not apply
 	Sampler *Sampler
+
+	// Alias names another argument, a buffer. The kernel gets that buffer for this argument, too. Only Type applies, which may
+	// be another than that of the buffer.
+	Alias string
 }
 
 // A Fill is the initial content of a buffer: a Kind, an Expression, Fields, a copy of another argument, or
@@ -93,7 +97,7 @@ func (k ArgumentKind) WithArticle() string {
 	switch k {
 	case LocalArgument:
 		return string(k)
-	case ImageArgument:
+	case ImageArgument, AliasArgument:
 		return "an " + string(k)
 	}
 	return "a " + string(k)
@@ -106,4 +110,5 @@ const (
 	LocalArgument   ArgumentKind = "local memory"
 	ImageArgument   ArgumentKind = "image"
 	SamplerArgument ArgumentKind = "sampler"
+	AliasArgument   ArgumentKind = "alias of a buffer"
 )
