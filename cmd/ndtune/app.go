@@ -30,6 +30,7 @@ wrong; 3 the command could not go on; 130 a signal interrupted it.`,
 		Commands: []*cli.Command{
 			devicesCommand(),
 			initCommand(),
+			captureCommand(),
 			tuneCommand(),
 			runCommand(),
 			checkCommand(),

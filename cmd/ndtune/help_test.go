@@ -77,7 +77,7 @@ func TestExamplesParse(t *testing.T) {
 // TestExamplesRun runs the examples, on small problems, a few configurations and the tests'
 // device. The specifications that they name are testdata/specs/kernel.yaml, and the records
 // that they read a small cache of Kernel Tuner. Scripts run those that are not among them: compare
-// needs several devices, devices --peak takes some seconds, init needs kernels, check needs Oclgrind, wisdom and export a
+// needs several devices, devices --peak takes some seconds, init needs kernels, check needs Oclgrind, capture cliloader, wisdom and export a
 // record of the specification, and priors, scores and strategies that are tuned other records.
 func TestExamplesRun(t *testing.T) {
 	if testing.Short() {
@@ -88,7 +88,7 @@ func TestExamplesRun(t *testing.T) {
 	for _, e := range examples(t) {
 		line := strings.Join(e.arguments, " ")
 		elsewhere := slices.ContainsFunc([]string{"--fleet", "--listen", "--peak", "--prior", "--score"}, func(flag string) bool { return slices.Contains(e.arguments, flag) })
-		if seen[line] || elsewhere || slices.Contains([]string{"compare", "init", "check", "wisdom", "export", "fleet", "agent"}, e.arguments[0]) {
+		if seen[line] || elsewhere || slices.Contains([]string{"compare", "init", "check", "wisdom", "export", "fleet", "agent", "capture"}, e.arguments[0]) {
 			continue
 		}
 		seen[line] = true

@@ -135,6 +135,7 @@ func exitStatus(err error, interrupted bool) int {
 	var field *task.FieldError
 	var settings *session.SettingsError
 	var window *observe.WindowError
+	var program *programError
 	switch {
 	case err == nil:
 		return 0
@@ -145,6 +146,8 @@ func exitStatus(err error, interrupted bool) int {
 		return statusUsage
 	case errors.Is(err, errIncorrect):
 		return statusIncorrect
+	case errors.As(err, &program):
+		return program.status
 	}
 	return statusStuck
 }

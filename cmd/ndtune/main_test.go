@@ -132,6 +132,11 @@ func setup(e *testscript.Env, environment []string) error {
 	e.Vars = append(e.Vars, environment...)
 	e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 	e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
+	captures, err := filepath.Abs(filepath.Join("..", "..", "tune", "capture", "testdata"))
+	if err != nil {
+		return err
+	}
+	e.Setenv("CAPTURES", captures)  // what cliloader has written, and a stand-in for it
 	e.Setenv("NDTUNE_NO_PEAK", "1") // it takes some seconds: scripts that are about it do without this
 	if list := e.Getenv(standin.ProfilesVariable); list != "" {
 		first, _, _ := strings.Cut(list, ":")

@@ -34,6 +34,16 @@ func freeze(c *exec.Cmd) { _ = syscall.Kill(-c.Process.Pid, syscall.SIGSTOP) }
 
 func thaw(c *exec.Cmd) { _ = syscall.Kill(-c.Process.Pid, syscall.SIGCONT) }
 
+// sentByTerminal reports whether a signal of this process comes from its terminal, which sends it to the programs in the foreground too.
+func sentByTerminal(s os.Signal) bool {
+	for fd := range 3 {
+		if group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err == nil {
+			return s == os.Interrupt && group == unix.Getpgrp()
+		}
+	}
+	return false
+}
+
 // signalText is a signal by its name and its meaning: «SIGSEGV (segmentation fault)».
 func signalText(s syscall.Signal) string {
 	if name := unix.SignalName(s); name != "" {

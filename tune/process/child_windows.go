@@ -29,6 +29,9 @@ func freeze(*exec.Cmd) {}
 
 func thaw(*exec.Cmd) {}
 
+// sentByTerminal is true: the console sends Ctrl-C to all programs that use it, and there are no other signals.
+func sentByTerminal(os.Signal) bool { return true }
+
 func signalText(s syscall.Signal) string { return s.String() }
 
 // takeStreams keeps standard input and output for the protocol. Libraries that are loaded later
