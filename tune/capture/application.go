@@ -238,20 +238,15 @@ func (w Wanted) sift(processes []string, missing []Launches) {
 
 // wants reports whether a launch is wanted, as far as its folder tells.
 func (w Wanted) wants(folder string, missing []Launches) bool {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return false
-	}
-	defer root.Close()
-	r := &reader{Launch: Launch{Folder: folder}, root: root}
-	name, err := r.content("kernelName.txt", maxText)
-	if err != nil || r.readSizes() != nil {
-		return false
-	}
+	name, _ := os.ReadFile(filepath.Join(folder, "kernelName.txt"))
 	if missing == nil {
 		return slices.Contains(w.Kernels, string(name))
 	}
-	return slices.ContainsFunc(missing, func(l Launches) bool { return l.Kernel == string(name) && l.Sized(r.Global, r.Local, r.Offset) })
+	text, _ := os.ReadFile(filepath.Join(folder, "worksizes.txt"))
+	lines := strings.Split(string(text)+"\n\n", "\n") // global size, local size, offset
+	return slices.ContainsFunc(missing, func(l Launches) bool {
+		return l.Kernel == string(name) && l.Sized(sizes(lines[0]), withoutZeros(sizes(lines[1])), sizes(lines[2]))
+	})
 }
 
 // readLog reads the call log of a process, as far as it goes.
