@@ -107,28 +107,25 @@ func (a *Agent) note(format string, args ...any) {
 	}
 }
 
-// set keeps a search, or forgets it.
+// set keeps a search, or forgets it. One that has begun again takes the place of the one before it.
 func (a *Agent) set(ctx context.Context, id string, s *search) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	before, had := a.searches[id]
-	after := known{within: before.within, end: before.end}
-	switch {
-	case s == nil && !had:
+	if had && s != nil && before.Begun == s.Begun || !had && s == nil {
 		return
-	case s == nil:
+	}
+	if had {
 		before.end()
 		delete(a.searches, id)
-	default:
-		if after.search = *s; !had {
-			after.within, after.end = context.WithCancel(ctx)
-		}
+	}
+	if s != nil {
+		after := known{search: *s}
+		after.within, after.end = context.WithCancel(ctx)
 		a.searches[id] = after
 	}
-	if before.Begun != after.Begun {
-		close(a.changed)
-		a.changed = make(chan struct{})
-	}
+	close(a.changed)
+	a.changed = make(chan struct{})
 }
 
 // forDevice returns the searches for devices of a kind, by their ids, and a channel that is closed when there are
@@ -167,7 +164,7 @@ type station struct {
 
 	evaluator Opened // nil: none is open
 	problem   *problem.Problem
-	of        string // the search of both, and the digest of the problem
+	of        [2]string // the id and the begun of the search of both
 
 	news chan struct{} // has an element when a measurement is asked for
 
@@ -283,13 +280,15 @@ func (p *passing) Unwrap() error { return p.error }
 func (s *station) close() {
 	if s.evaluator != nil {
 		s.evaluator.Close()
-		s.evaluator, s.problem, s.of = nil, nil, ""
+		s.evaluator, s.problem, s.of = nil, nil, [2]string{}
 	}
 }
 
-// open opens the evaluator for a search, if it is not the one that is open.
+// open opens the evaluator for a search, if it is not the one that is open. A search that has begun again may have other settings,
+// and the evaluator of before may have broken.
 func (s *station) open(ctx context.Context, next search) error {
-	if s.of == next.ID+next.Digest {
+	of := [2]string{next.ID, next.Begun}
+	if s.of == of {
 		return nil
 	}
 	p, err := s.problemOf(ctx, next)
@@ -301,7 +300,7 @@ func (s *station) open(ctx context.Context, next search) error {
 	if err != nil {
 		return err
 	}
-	s.evaluator, s.problem, s.of = e, p, next.ID+next.Digest
+	s.evaluator, s.problem, s.of = e, p, of
 	s.change(ctx, func(a *Announcement) {
 		a.Device, a.Search, a.Problem, a.Since = e.Device(), next.ID, next.Kernel, time.Now()
 		a.Capacity = cmp.Or(e.Capacity(), 1)

@@ -204,11 +204,12 @@ const (
 	codeNoPeers     jetstream.ErrorCode = 10005
 )
 
-// passes reports whether an error of JetStream may pass. A cluster finds a stream some time after it was made.
+// passes reports whether an error of JetStream may pass. A cluster finds a stream some time after it was made, and a server that still writes
+// the state of a deleted queue fails to make one with the same name.
 func passes(err error) bool {
 	var api *jetstream.APIError
 	if errors.As(err, &api) {
-		return api.ErrorCode == codeUnavailable || api.ErrorCode == codeNoPeers
+		return slices.Contains([]jetstream.ErrorCode{codeUnavailable, codeNoPeers, jetstream.JSErrCodeConsumerCreate}, api.ErrorCode)
 	}
 	return slices.ContainsFunc([]error{
 		nats.ErrTimeout, context.DeadlineExceeded, nats.ErrNoResponders,

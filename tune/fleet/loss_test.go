@@ -464,3 +464,75 @@ func TestADeviceThatBreaks(t *testing.T) {
 		t.Fatalf("%+v, %v", outcome, err)
 	}
 }
+
+// TestASearchThatBeginsAgain: with the id of before, a search gets an evaluator of its own, with its own settings, even if the agent has not
+// closed the broken one of before yet.
+func TestASearchThatBeginsAgain(t *testing.T) {
+	s, p := listen(t), newProblem(t, 5)
+	c, own := connect(t, s), connect(t, s)
+	ctx, cancel := context.WithCancel(t.Context())
+	first, second, done := make(chan *Evaluator, 1), make(chan *Evaluator, 1), make(chan error, 1)
+	a := &Agent{Machine: "m"}
+	a.Devices = []Device{{Selector: "0:0", Identity: gpu, Open: func(_ context.Context, _ *problem.Problem, own Settings) (Opened, error) {
+		if own.Iterations == 1 {
+			return &breaks{fake{capacity: 1}}, nil
+		}
+		return &fake{of: correct, capacity: 1}, nil
+	}}}
+	a.Note = func(string) { // it does not refuse the first search yet
+		e, isFirst := <-first
+		if !isFirst {
+			return
+		}
+		close(first)
+		e.Close()
+		e, err := Open(t.Context(), c, p, gpu, Options{Search: "s", Settings: Settings{Iterations: 2}})
+		if err != nil {
+			t.Error(err)
+			cancel()
+		}
+		for ctx.Err() == nil {
+			fit, changed := a.forDevice(gpu)
+			if len(fit) == 1 && fit[0].Begun == e.search.Begun {
+				break
+			}
+			<-changed
+		}
+		second <- e
+	}
+	go func() { done <- a.Run(ctx, own) }()
+	defer func() { cancel(); <-done }()
+	first <- open(t, s, p, Options{Search: "s", Settings: Settings{Iterations: 1}})
+	e := <-second
+	if e == nil {
+		return
+	}
+	defer e.Close()
+	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
+	if err != nil || len(outcome.Results) != 5 {
+		t.Fatalf("%+v, %v", outcome, err)
+	}
+}
+
+// TestACoordinatorThatDied: one that goes on at once, with other settings, does not wait for what agents do with those of before.
+func TestACoordinatorThatDied(t *testing.T) {
+	s, p, held := listen(t), newProblem(t, 5), make(chan struct{}, 1)
+	start(t, s, "m", func(_ context.Context, _ *problem.Problem, own Settings) (Opened, error) {
+		if own.Iterations == 1 {
+			return &holder{fake{capacity: 1}, held}, nil
+		}
+		return &fake{of: correct, capacity: 1}, nil
+	})
+	e := open(t, s, p, Options{Search: "s", Settings: Settings{Iterations: 1}})
+	c := configured(t, p, 0)
+	if err := e.ask(t.Context(), work{Key: keyOf(c) + keySeparator + "1", Values: valuesOf(c)}); err != nil {
+		t.Fatal(err)
+	}
+	<-held
+	e.end() // it announces nothing more
+	e.all.Wait()
+	outcome, err := tune.Run(t.Context(), p, open(t, s, p, Options{Search: "s", Settings: Settings{Iterations: 2}}), tune.Options{})
+	if err != nil || len(outcome.Results) != 5 {
+		t.Fatalf("%+v, %v", outcome, err)
+	}
+}
