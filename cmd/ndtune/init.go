@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune/capture"
 	"github.com/ndtune/ndtune/tune/initial"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/worker"
@@ -19,7 +21,7 @@ func initCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "init",
 		Usage:     "write a first specification for a kernel",
-		ArgsUsage: "KERNEL.cl...",
+		ArgsUsage: "KERNEL.cl... | --capture FOLDER",
 		Description: `Builds the source, reads the arguments of the kernel from the built program and the macros,
 structs and indices from the source, and writes a specification. Comments that begin with
 DECIDE say what ndtune had to guess: sizes, outputs, values of scalars, parameters. The output is
@@ -30,6 +32,7 @@ verified by that of the kernel itself in its default configuration, which is the
    ndtune init kernel.cl -D REAL=float -I include -cl-std=CL3.0   # with the options of the program's own build
    ndtune init kernel.cl -D 'SQUARE(x)=((x) * (x))'
    ndtune init common.cl kernel.cl -o kernel.yaml  # a source in several files, in this order
+   ndtune init --capture scale/launch -o scale.yaml # a launch of an application, captured by ndtune capture or cliloader
 
 The source is built in another process, so that a compiler that crashes does not end ndtune.
 Macros that the source needs and nobody defines become parameters or sizes if their names say so.
@@ -39,6 +42,10 @@ Of others only you know the value: the file has DECIDE in its place, and is refu
 			&cli.StringFlag{
 				Name: "kernel", Aliases: []string{"k"}, Category: categorySpec,
 				Usage: "`NAME` of the kernel, if the source has several",
+			},
+			&cli.StringFlag{
+				Name: "capture", TakesFile: true, Category: categorySpec,
+				Usage: "make the specification of the captured launch in `FOLDER`, with its data (docs/capture.md)",
 			},
 			&cli.StringSliceFlag{
 				Name: "define", Aliases: []string{"D"}, Category: categorySpec,
@@ -58,7 +65,7 @@ Of others only you know the value: the file has DECIDE in its place, and is refu
 			},
 			&cli.StringFlag{
 				Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
-				Usage: "write the specification to `FILE` (default: KERNEL.yaml beside the last source)",
+				Usage: "write the specification to `FILE` (default: KERNEL.yaml beside the last source; with --capture, NAME.yaml of the kernel here)",
 			},
 			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: categoryOutput, Usage: "replace the file if it exists"},
 		},
@@ -67,19 +74,17 @@ Of others only you know the value: the file has DECIDE in its place, and is refu
 }
 
 func initSpec(c *cli.Context) error {
+	if c.IsSet("capture") {
+		return initCapture(c)
+	}
 	paths, err := pathArguments(c, "the source of a kernel")
 	if err != nil {
 		return err
 	}
-	out, last := c.String("output"), paths[len(paths)-1]
-	if out == "" {
-		out = strings.TrimSuffix(last, filepath.Ext(last)) + ".yaml"
-	}
-	if err := checkFolder(out); err != nil {
-		return wrong("write to %s: %w", out, err)
-	}
-	if _, err := os.Stat(out); err == nil && !c.Bool("force") {
-		return wrong("%s exists already; --force replaces it, -o writes to another file", out)
+	last := paths[len(paths)-1]
+	out, err := initOutput(c, strings.TrimSuffix(last, filepath.Ext(last))+".yaml")
+	if err != nil {
+		return err
 	}
 	u, err := initial.Read(initial.Options{
 		Sources: paths, Defines: c.StringSlice("define"), Includes: c.StringSlice("include"), Build: c.StringSlice("build-option"),
@@ -92,18 +97,64 @@ func initSpec(c *cli.Context) error {
 		return err
 	}
 	err = u.Build(c.Context, initial.Compiler{Device: listed, Timeout: c.Duration("build-timeout")}, c.String("kernel"))
-	var fault *initial.SourceError
-	switch {
-	case errors.As(err, &fault):
-		return &usageError{err}
-	case err != nil:
-		return err
+	if err != nil {
+		return sourceFault(err)
 	}
 	proposal := initial.Propose(*u, out)
 	if err := proposal.Write(out); err != nil {
 		return err
 	}
 	return reportProposal(c, out, proposal)
+}
+
+// initCapture writes the specification of a captured launch.
+func initCapture(c *cli.Context) error {
+	for _, flag := range []string{"kernel", "define", "include", "build-option"} {
+		if c.IsSet(flag) {
+			return wrong("--capture has the kernel and its options; --%s changes nothing there", flag)
+		}
+	}
+	if c.NArg() > 0 {
+		return wrong("--capture has the source; leave out %s", c.Args().First())
+	}
+	l, err := capture.Read(c.String("capture"))
+	if err != nil {
+		return &usageError{err}
+	}
+	out, err := initOutput(c, l.Kernel+".yaml")
+	if err != nil {
+		return err
+	}
+	listed, err := selectDevice(c)
+	if err != nil {
+		return err
+	}
+	proposal, err := initial.FromCapture(c.Context, l, out, initial.Compiler{Device: listed, Timeout: c.Duration("build-timeout")})
+	if err != nil {
+		return sourceFault(err)
+	}
+	return reportProposal(c, out, proposal)
+}
+
+// initOutput returns the file that gets the specification, which must not be there.
+func initOutput(c *cli.Context, byDefault string) (string, error) {
+	out := cmp.Or(c.String("output"), byDefault)
+	if err := checkFolder(out); err != nil {
+		return "", wrong("write to %s: %w", out, err)
+	}
+	if _, err := os.Stat(out); err == nil && !c.Bool("force") {
+		return "", wrong("%s exists already; --force replaces it, -o writes to another file", out)
+	}
+	return out, nil
+}
+
+// sourceFault makes an error about a source one of the command line.
+func sourceFault(err error) error {
+	var fault *initial.SourceError
+	if errors.As(err, &fault) {
+		return &usageError{err}
+	}
+	return err
 }
 
 // reportProposal says what was written, whether it can be read, and what to type next.
@@ -123,7 +174,7 @@ func reportProposal(c *cli.Context, out string, proposal *initial.Proposal) erro
 		fmt.Fprintf(w, "It cannot be used yet:\n%v\n", err)
 		return nil
 	}
-	if proposal.Definition.Verify != nil {
+	if v := proposal.Definition.Verify; v != nil && v.Files == nil {
 		fmt.Fprintln(w, "The reference is the kernel itself, the weakest one: it shows only that configurations agree.")
 	}
 	name := out

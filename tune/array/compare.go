@@ -28,7 +28,7 @@ func Compare(out, ref *Array, atol, rtol float64) (*Mismatch, error) {
 		return nil, nil
 	}
 	m.Got, m.Want = out.Float(m.First), ref.Float(m.First)
-	m.got, m.want = out.text(m.First), ref.text(m.First)
+	m.got, m.want = out.Text(m.First), ref.Text(m.First)
 	m.Bound = limit.bound(m.Want)
 	return &m, nil
 }
@@ -243,8 +243,8 @@ func (m *Mismatch) merge(o Mismatch) {
 	m.Count += o.Count
 }
 
-// text returns scalar i in decimal, with the digits that its type needs.
-func (a *Array) text(i int) string {
+// Text returns scalar i in decimal, with the digits that its type needs.
+func (a *Array) Text(i int) string {
 	s := a.Type.Scalar()
 	bits := a.bits(i)
 	switch {

@@ -61,7 +61,7 @@ func TestReductions(t *testing.T) {
 		reduced := mustApply(t, c.r, c.a, c.rows)
 		got := reduced.Type.String()
 		for i := range len(reduced.Bytes) / reduced.Type.Scalar().Size() {
-			got += " " + reduced.text(i)
+			got += " " + reduced.Text(i)
 		}
 		if got != c.want {
 			t.Errorf("%s over %d rows of %v: %s, want %s", c.r, c.rows, c.a, got, c.want)

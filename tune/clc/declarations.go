@@ -144,9 +144,12 @@ func argumentNames(all []string, open int) (names []string) {
 }
 
 func readKernel(text string, all []string, start, body int, arguments []string) *Function {
-	end := closing(all, body)
+	end, head := closing(all, body), start // an attribute may stand before the word kernel
+	for head > 0 && !slices.Contains([]string{";", "{", "}"}, all[head-1]) {
+		head--
+	}
 	f := &Function{
-		WorkGroup: workGroup(all[start:body]), Uses: uses(all[body:end]), Arguments: arguments, Images: images(all),
+		WorkGroup: workGroup(all[head:body]), Uses: uses(all[body:end]), Arguments: arguments, Images: images(all),
 		Loops: loops(all[body:end]), Indices: indices(all[body:end]), Reach: reach(text, all, body),
 	}
 	code := all[start:end]

@@ -176,7 +176,7 @@ __kernel void both(__global char *out, __local char *tile) {
 func TestOneBufferAsTwoArguments(t *testing.T) {
 	d := task.Definition{
 		Kernel: task.Kernel{Name: "twice", Source: `
-// standin: twice is axpy(out, 1, in); twice overflows out when far
+// standin: twice is axpy(out, 1, in); twice is set(out, 8, 1) when far
 __kernel void twice(__global float *out, __global const float *in, int by) {
     out[get_global_id(0) + by] += in[get_global_id(0)];
 }`},

@@ -34,6 +34,18 @@ var addressingModes = map[string]cl.AddressingMode{
 	"repeat": cl.AddressRepeat, "mirrored_repeat": cl.AddressMirroredRepeat,
 }
 
+// FormatOf returns the format of an image in the words of specifications, "" if they have none for it.
+func FormatOf(format cl.ImageFormat) string {
+	for order, o := range channelOrders {
+		for channel, c := range channelTypes {
+			if format == (cl.ImageFormat{Order: o, Type: c}) {
+				return order + "/" + channel
+			}
+		}
+	}
+	return ""
+}
+
 func imageFormat(i *task.Image) cl.ImageFormat {
 	order, channel, _ := strings.Cut(i.Format, "/")
 	return cl.ImageFormat{Order: channelOrders[order], Type: channelTypes[channel]}

@@ -59,9 +59,8 @@ type size struct {
 	axis int
 }
 
-// Propose guesses a specification, for the file out, that runs if the guesses are right. It says above each field
-// what the user must decide. The output is verified by that of the kernel itself, with the values that the source has.
-func Propose(u Untuned, out string) *Proposal {
+// newProposer returns a proposer of a specification for the file out, which knows the text of the kernel, and has its sources.
+func newProposer(u Untuned, out string) *proposer {
 	p := &proposer{Untuned: u, Proposal: &Proposal{Defaults: map[string]space.Value{}}}
 	p.active = u.active()
 	var names []string
@@ -100,6 +99,13 @@ func Propose(u Untuned, out string) *Proposal {
 		fmt.Sprintf("The kernel %s, as ndtune init understands it. The comments say what to check.", u.Kernel.Name),
 		"docs/spec.md of ndtune describes every key.",
 	}
+	return p
+}
+
+// Propose guesses a specification, for the file out, that runs if the guesses are right. It says above each field
+// what the user must decide. The output is verified by that of the kernel itself, with the values that the source has.
+func Propose(u Untuned, out string) *Proposal {
+	p := newProposer(u, out)
 	p.readMacros()
 	p.chooseBlock()
 	p.chooseSizes()
@@ -185,18 +191,12 @@ func (p *proposer) readMacros() {
 		case r == otherRole || r == strideRole:
 			value = spec.Undecided
 		}
-		tunes := isInt && (r == blockRole && n > 1 && n <= 1024 || (r == perItemRole || r == unrollRole) && n > 0 && n <= 64)
+		tunes := isInt && r.tunes(n)
 		isSize := isInt && r == sizeRole && n > 1
 		field := "constants." + m.Name
 		switch {
 		case tunes && value == number:
-			most := 64
-			if r == blockRole && axis >= 0 {
-				most = 1024
-			} else if r == blockRole {
-				most = [...]int{1024, 32, 8}[p.dimensions-1] // in each dimension
-			}
-			p.addParameter(m.Name, n, around(n, most))
+			p.addParameter(m.Name, n, p.valuesAround(n, r, axis))
 			field = "parameters." + m.Name
 		case tunes || isSize || i < needed:
 			p.Definition.Constants = append(p.Definition.Constants, task.Constant{Name: m.Name, Value: value})
@@ -270,6 +270,22 @@ func (p *proposer) pruneConstants() {
 	}
 }
 
+// tunes reports whether a macro with a role and a value can be a parameter.
+func (r role) tunes(n int) bool {
+	return r == blockRole && n > 1 && n <= 1024 || (r == perItemRole || r == unrollRole) && n > 0 && n <= 64
+}
+
+// valuesAround returns values of a parameter with a role, around the one that the source has.
+func (p *proposer) valuesAround(n int, r role, axis int) []space.Value {
+	most := 64
+	if r == blockRole && axis >= 0 {
+		most = 1024
+	} else if r == blockRole {
+		most = [...]int{1024, 32, 8}[p.dimensions-1] // in each dimension
+	}
+	return around(n, most)
+}
+
 // around returns powers of two around a value, up to a limit; the value itself is among them.
 func around(n, most int) (values []space.Value) {
 	for v := max(1, n/2); v <= max(n, min(most, 4*n)); v *= 2 {
@@ -308,15 +324,7 @@ func (p *proposer) chooseBlock() {
 	d := &p.Definition
 	if p.Kernel.WorkGroup != [3]int{} {
 		for i := range p.dimensions {
-			p.blocks[i] = strconv.Itoa(p.Kernel.WorkGroup[i])
-			if i < len(p.function.WorkGroup) {
-				size := p.function.WorkGroup[i]
-				names := identifier.FindAllString(size, -1)
-				unknown := slices.ContainsFunc(names, func(n string) bool { return !p.isKnown(n) })
-				if len(names) > 0 && !unknown && !strings.Contains(size, "/") {
-					p.blocks[i] = size
-				}
-			}
+			p.blocks[i] = p.required(i)
 		}
 		p.Remark("block_size", "reqd_work_group_size of the kernel.")
 	}
@@ -369,6 +377,20 @@ func (p *proposer) chooseBlock() {
 		p.Remark("grid_div", "DECIDE: the elements that a work-group computes in each dimension. Without grid_div there is one\n"+
 			"work-item for each element of problem_size.")
 	}
+}
+
+// required returns the size of the work-group in a dimension that reqd_work_group_size asks for, as its text says if all its names are
+// known.
+func (p *proposer) required(axis int) string {
+	if axis < len(p.function.WorkGroup) {
+		size := p.function.WorkGroup[axis]
+		names := identifier.FindAllString(size, -1)
+		unknown := slices.ContainsFunc(names, func(n string) bool { return !p.isKnown(n) })
+		if len(names) > 0 && !unknown && !strings.Contains(size, "/") {
+			return size
+		}
+	}
+	return strconv.Itoa(p.Kernel.WorkGroup[axis])
 }
 
 // choose completes the specification: the measurement, and verification by the kernel itself.

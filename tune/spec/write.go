@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -19,8 +20,9 @@ import (
 	"github.com/ndtune/ndtune/tune/task"
 )
 
-// A Draft is a specification to be written: the kernel, the constants, sizes, arguments and parameters of a definition, the configuration
-// that verifies it, the files that it names, and remarks for its reader. Other parts of the definition are not written.
+// A Draft is a specification to be written: the kernel, the constants, sizes, arguments, parameters, restrictions and baseline of a
+// definition, what verifies it (the configuration, files and tolerances), the files that it names, and remarks for its reader. Other parts of
+// the definition are not written.
 type Draft struct {
 	Definition task.Definition
 	Files      []string            // of the source, as the specification names them
@@ -77,10 +79,13 @@ func (d *Draft) YAML() []byte {
 		{"problem_size", listNode(x.ProblemSize, expressionNode)},
 		{"block_size", dimensionsNode(x.BlockSize, expressionNode)},
 		{"grid_div", dimensionsNode(x.GridDiv, func(d []task.Expr) *yaml.Node { return listNode(d, expressionNode) })},
+		{"global_offset", listNode(x.GlobalOffset, expressionNode)},
 		{"types", d.block("types", each(x.Types, typePart))},
 		{"arguments", cmp.Or(d.lines("arguments", each(x.Arguments, argumentNode)), sequence(nil))},
 		{"parameters", cmp.Or(d.block("parameters", each(x.Parameters, parameterPart)), &yaml.Node{Kind: yaml.MappingNode})},
+		{"restrictions", d.lines("restrictions", each(x.Restrictions, func(r space.Restriction) *yaml.Node { return given(r.Expression) }))},
 		{"verify", d.verificationNode()},
+		{"baseline", sortedNode(x.Baseline, scalarNode)},
 		{"measure", nil}, // only a remark
 	} {
 		remarks = append(remarks, d.Remarks[p.key]...)
@@ -107,7 +112,13 @@ func (d *Draft) YAML() []byte {
 func comment(lines []string) string {
 	var text strings.Builder
 	for _, line := range lines {
-		text.WriteString(strings.TrimRight("# "+line, " ") + "\n")
+		printable := strings.Map(func(c rune) rune { // what YAML may take for the end of a line is not
+			if unicode.IsPrint(c) {
+				return c
+			}
+			return ' '
+		}, line)
+		text.WriteString(strings.TrimRight("# "+printable, " ") + "\n")
 	}
 	return text.String()
 }
@@ -235,7 +246,10 @@ func (d *Draft) verificationNode() *yaml.Node {
 	if v == nil {
 		return nil
 	}
-	return mapping(part{"spec", given(d.Reference)}, part{"parameters", sortedNode(v.Configuration, scalarNode)})
+	asText := func(c task.Comparison) *yaml.Node { return mapping(part{"as", given(string(c.As))}) }
+	return mapping(part{"spec", given(d.Reference)}, part{"parameters", sortedNode(v.Configuration, scalarNode)},
+		part{"npy", sortedNode(v.Files, scalarNode)}, part{"compare", sortedNode(v.Compare, asText)},
+		part{"atol", expressionNode(v.ATol)}, part{"rtol", expressionNode(v.RTol)})
 }
 
 // sequence returns a list on one line.

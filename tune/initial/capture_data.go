@@ -1,0 +1,176 @@
+package initial
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/files"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/capture"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/task"
+)
+
+// addCaptured adds an argument of the kernel with its captured content.
+func (p *captured) addCaptured(i int, a cl.ArgInfo) (err error) {
+	argument := task.Argument{Name: a.Name}
+	if !macroName.MatchString(a.Name) { // it becomes a part of the names of files
+		argument.Name = "argument_" + strconv.Itoa(i+1)
+	}
+	given := &p.launch.Arguments[i]
+	m, s := given.Memory, given.Sampler
+	shape, isImage := imageShape(a.Type)
+	isPointer := a.Address == cl.AddressGlobal || a.Address == cl.AddressConstant
+	switch {
+	case isImage && m != nil && m.Image != nil:
+		err = p.addCapturedImage(i, &argument, a, shape)
+	case typeName(a.Type) == "sampler_t" && s != nil:
+		argument.Sampler = &task.Sampler{Coordinates: s.Coordinates, Addressing: s.Addressing, Filter: s.Filter}
+	case a.Address == cl.AddressLocal && given.Local > 0:
+		name, _, size := p.element(a, given.Local)
+		argument.Type, argument.LocalSize = name, strconv.Itoa(given.Local/size)
+	case isPointer && m != nil && m.Image == nil:
+		name, numbers, _ := p.element(a, m.Bytes)
+		argument.Type = name
+		if first := p.first(i); first < i {
+			argument.Alias = p.Definition.Arguments[first].Name
+		} else {
+			err = p.addContent(i, &argument, numbers)
+		}
+	case isPointer && strings.Trim(string(given.Value), "\x00") == "":
+		err = faultf("%s: argument %d (%s) is NULL; a specification has no buffer that is missing", p.launch.Folder, i, argument.Name)
+	case a.Address == cl.AddressPrivate && given.Value != nil && m == nil && s == nil && !isImage:
+		err = p.addValue(&argument, a, given.Value)
+	default:
+		err = faultf("%s: argument %d (%s %s) was captured as something else than the kernel declares: is it shared virtual memory or a pipe?",
+			p.launch.Folder, i, a.Type, argument.Name)
+	}
+	p.Definition.Arguments = append(p.Definition.Arguments, argument)
+	return err
+}
+
+// element returns the type of the elements of some memory, that of their numbers in files, and the bytes of an element. Elements
+// that cannot be described, or that do not fill the memory, are bytes.
+func (p *captured) element(a cl.ArgInfo, size int) (name string, numbers array.Type, bytes int) {
+	t, isNumber := p.typeOf(a.Type)
+	n := p.Sizes[declaredType(a.Type)]
+	switch {
+	case isNumber && size%t.Size() == 0:
+		return typeText(t), t.Scalar(), t.Size()
+	case !isNumber && n > 0 && size%n == 0:
+		if name, why := p.describe(typeName(a.Type)); why == "" {
+			return name, array.Uint8, n
+		}
+	}
+	return "bytes", array.Uint8, 1
+}
+
+// first returns the first argument that has the memory of an argument.
+func (p *captured) first(i int) int {
+	number := p.launch.Arguments[i].Memory.Number
+	return slices.IndexFunc(p.launch.Arguments, func(a capture.Argument) bool { return a.Memory != nil && a.Memory.Number == number })
+}
+
+// addContent adds the content of a buffer or an image before the launch, and that after it, if the kernel may and does change it. An output
+// with NaNs, which equal nothing, becomes one of bytes.
+func (p *captured) addContent(i int, argument *task.Argument, numbers array.Type) error {
+	before, err1 := p.launch.Before(i)
+	after, err2 := p.launch.After(i)
+	if err := cmp.Or(err1, err2); err != nil {
+		return err
+	}
+	if argument.Image == nil && judge.NaNs("", &array.Array{Type: numbers, Bytes: after}) != "" {
+		argument.Type, numbers = "bytes", array.Uint8
+		p.Remark(fmt.Sprintf("arguments[%d]", i), "Some of its numbers are NaN, which equals nothing, so they are bytes here.")
+	}
+	var err error
+	if argument.Fill.File, err = p.save(argument.Name, before, numbers); err != nil {
+		return err
+	}
+	writes, aliases := false, 0
+	for j, a := range p.Kernel.Arguments {
+		if p.launch.Arguments[j].Memory != nil && p.first(j) == i {
+			writes = writes || a.Qualifier&cl.TypeConst == 0 && a.Address != cl.AddressConstant && a.Access != cl.AccessReadOnly
+			aliases++
+		}
+	}
+	if !writes || bytes.Equal(before, after) {
+		return nil
+	}
+	use := p.function.Uses[argument.Name]
+	argument.Output = true
+	argument.RestoreEachLaunch = use.Read || !use.Written || aliases > 1
+	if argument.Image != nil {
+		argument.RestoreEachLaunch = p.Kernel.Arguments[i].Access != cl.AccessWriteOnly
+	}
+	p.Definition.Verify.Files[argument.Name], err = p.save(argument.Name+".expected", after, numbers)
+	return err
+}
+
+// save writes numbers to a file beside the specification that only its owner may read, and returns its name.
+func (p *captured) save(name string, content []byte, numbers array.Type) (string, error) {
+	path := p.stem + "." + name + ".npy"
+	if err := files.WritePrivate(path, nil); err != nil {
+		return "", err
+	}
+	return filepath.Base(path), array.WriteNPY(path, &array.Array{Type: numbers, Bytes: content}, nil)
+}
+
+func (p *captured) addCapturedImage(i int, argument *task.Argument, a cl.ArgInfo, shape string) error {
+	x, axes := p.launch.Arguments[i].Memory.Image, len(imageAxes[shape])
+	format := device.FormatOf(cl.ImageFormat{Order: cl.ChannelOrder(x.Order), Type: cl.ChannelType(x.Type)})
+	_, channel, _ := strings.Cut(format, "/")
+	numbers, err := array.ParseType(strings.NewReplacer("unorm_", "u", "snorm_", "").Replace(channel))
+	switch {
+	case err != nil:
+		return faultf("%s: argument %d (%s): images of the channels %#x and %#x have no name in a specification",
+			p.launch.Folder, i, argument.Name, x.Order, x.Type)
+	case p.first(i) < i:
+		return faultf("%s: argument %d (%s) is an image that the kernel has as argument %d, too; only buffers can be that",
+			p.launch.Folder, i, argument.Name, p.first(i))
+	}
+	argument.Image = &task.Image{Shape: shape, Format: format}
+	for _, n := range x.Size[:axes] {
+		argument.Image.Size = append(argument.Image.Size, strconv.Itoa(n))
+	}
+	return p.addContent(i, argument, numbers)
+}
+
+// addValue adds a value as numbers if the specification gives the kernel the same bytes for them, else as bytes.
+func (p *captured) addValue(argument *task.Argument, a cl.ArgInfo, content []byte) error {
+	argument.Type, argument.Value = "bytes", hex.EncodeToString(content)
+	t, isNumber := p.typeOf(a.Type)
+	switch {
+	case isNumber && t.Size() != len(content):
+		return faultf("%s: the argument %s has %d bytes, but the kernel declares %s", p.launch.Folder, argument.Name, len(content), a.Type)
+	case !isNumber:
+		if name, why := p.describe(typeName(a.Type)); why == "" {
+			argument.Type = name
+		}
+		return nil
+	}
+	var lanes []any
+	numbers := &array.Array{Type: t.Scalar(), Bytes: content}
+	for i := range t.Lanes() {
+		f := numbers.Float(i)
+		if math.IsNaN(f) || math.IsInf(f, 0) || f == 0 && math.Signbit(f) {
+			return nil
+		}
+		_, number := literal(numbers.Text(i))
+		lanes = append(lanes, number)
+	}
+	argument.Type, argument.Value = typeText(t), lanes
+	if len(lanes) == 1 {
+		argument.Value = lanes[0]
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package initial
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/ndtune/ndtune/internal/excerpt"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/worker"
+)
+
+// repetitions is how often a captured launch is made here: more often if its work-items may change the output by their order.
+const repetitions, moreRepetitions = 2, 8
+
+// verify repeats the launch, and chooses how its outputs are compared with those of the application.
+func (p *captured) verify(ctx context.Context, c Compiler, out string) error {
+	v := p.Definition.Verify
+	p.Definition.Verify = nil // until it is known how
+	if err := p.Write(out); err != nil {
+		return err
+	}
+	o := spec.Options{Parameters: map[string][]string{}}
+	for name, value := range p.Defaults {
+		o.Parameters[name] = []string{space.FormatValue(value)}
+	}
+	s, err := spec.Load(out, o)
+	if err != nil {
+		return faultf("%s: the launch has no specification: %w", p.launch.Folder, err)
+	}
+	folder, err := os.MkdirTemp("", "ndtune-capture-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	var made []map[string]string
+	launches := repetitions
+	for name := range p.reach {
+		if strings.HasPrefix(name, "atom") {
+			launches = moreRepetitions
+			p.Remark("verify", "The kernel has atomic functions: if the order of work-items changes an output, compare: {NAME: {as: multiset}} sorts it.")
+			break
+		}
+	}
+	for i := range launches {
+		r, err := launchOnce(ctx, c, s.Problem, filepath.Join(folder, strconv.Itoa(i)))
+		if err != nil {
+			return err
+		}
+		if r.Status != tune.Correct {
+			p.Remark("verify", "DECIDE: the launch fails here (%s): %q.", r.Status, excerpt.FirstLine(r.Reason))
+			made = nil
+			break
+		}
+		made = append(made, r.Files)
+	}
+	tolerance, exact := 0.0, false
+	for i, a := range s.Problem.Arguments() {
+		if !a.Output {
+			continue
+		}
+		needed, err := p.compare(i, a.Element, v, made)
+		if err != nil {
+			return err
+		}
+		tolerance, exact = max(tolerance, needed), exact || a.Element.Struct != nil || isInteger(a.Element.Type)
+	}
+	if len(v.Files) == 0 {
+		p.Remark("verify", "DECIDE: the launch changed no buffer that can be compared.")
+		return nil
+	}
+	p.Definition.Verify = v
+	p.Remark("verify", "The reference is what the application had in its buffers after the launch. Without atol and rtol, floats may differ\n"+
+		"by 1e-6 + 1e-4 of the reference, and integers not at all.")
+	if tolerance > 0 {
+		v.ATol, v.RTol = strconv.FormatFloat(tolerance, 'g', -1, 64), "1e-4"
+		if exact { // the tolerance holds for integers, too
+			v.RTol = "0"
+		}
+		p.Remark("verify", "DECIDE: is atol small enough? Repetitions of the launch need it.")
+	}
+	return nil
+}
+
+// launchOnce makes the launch in a process of its own, and keeps the outputs in a folder.
+func launchOnce(ctx context.Context, c Compiler, of *problem.Problem, folder string) (r tune.Result, err error) {
+	pool, err := worker.Open(ctx, []device.Listed{c.Device}, of, worker.Options{
+		Single: true, Iterations: device.Untimed, BuildTimeout: c.Timeout, Outputs: folder,
+	})
+	if err != nil {
+		return r, err
+	}
+	defer pool.Close()
+	outcome, err := tune.Run(ctx, of, pool, tune.Options{Finalists: -1, Untimed: true})
+	if err == nil && len(outcome.Results) == 0 {
+		err = cmp.Or(ctx.Err(), fmt.Errorf("the captured launch could not be repeated: %s", outcome.Cause))
+	}
+	if err != nil {
+		return r, err
+	}
+	return outcome.Results[0], nil
+}
+
+// compare chooses how an output is compared: as a multiset if repetitions of the launch only change its order, else by its numbers. It
+// returns the absolute tolerance that these need, 0 for the default.
+func (p *captured) compare(i int, e launch.Element, v *task.Verification, made []map[string]string) (atol float64, err error) {
+	argument, field := &p.Definition.Arguments[i], fmt.Sprintf("arguments[%d]", i)
+	after, err := p.launch.After(i)
+	if err != nil {
+		return 0, err
+	}
+	want := &array.Array{Type: e.Type, Struct: e.Struct, Bytes: after}
+	differs, near, sorted, worst := false, true, true, 0.0
+	for _, files := range made {
+		read, _, err := array.ReadNPY(files[argument.Name])
+		if err != nil {
+			return 0, err
+		}
+		got := &array.Array{Type: want.Type, Struct: want.Struct, Bytes: read.Bytes}
+		if bytes.Equal(got.Bytes, after) {
+			continue
+		}
+		differs = true
+		near = near && judge.Tolerance{Default: true}.Compare("", got, want) == nil
+		sorted = sorted && sameMultiset(got, want)
+		if m, err := array.Compare(got, want, 0, 0); err != nil { // structs
+			worst = math.Inf(1)
+		} else if m != nil {
+			worst = max(worst, m.MaxError)
+		}
+	}
+	switch tolerance := math.Pow(10, math.Ceil(math.Log10(2*worst))); {
+	case !differs:
+	case !near && !sorted && tolerance > 0.1*largest(want):
+		argument.Output = false
+		delete(v.Files, argument.Name)
+		p.Remark(field, "DECIDE: %s is not compared: repetitions of the launch leave other content in it than the application had.", argument.Name)
+	case near:
+		p.Remark(field, "Repetitions of the launch differ from the application in some bits, within the tolerance.")
+	case sorted:
+		v.Compare[argument.Name] = task.Comparison{As: array.Multiset}
+		p.Remark(field, "Repetitions of the launch have the same elements in another order, so they are sorted before they are compared.")
+	default:
+		p.Remark(field, "Repetitions of the launch differ from the application by up to %g, which atol allows for.", worst)
+		return tolerance, nil
+	}
+	return 0, nil
+}
+
+// sameMultiset reports whether two arrays have the same elements in any order.
+func sameMultiset(a, b *array.Array) bool {
+	x, err1 := array.Multiset.Apply(a, 1)
+	y, err2 := array.Multiset.Apply(b, 1)
+	return err1 == nil && err2 == nil && bytes.Equal(x.Bytes, y.Bytes)
+}
+
+// largest returns the largest magnitude of the numbers of an array.
+func largest(a *array.Array) (most float64) {
+	for i := range len(a.Bytes) / a.Type.Scalar().Size() {
+		most = max(most, math.Abs(a.Float(i)))
+	}
+	return most
+}
