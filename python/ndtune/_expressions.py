@@ -22,10 +22,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path as File
 from typing import Any
 
-import numpy
-
 from ndtune._binary import NdtuneError
 from ndtune._symbols import PYTHON, Path, Symbol, Untranslatable, alike, call, choose, every, plain, some, symbol, truth
+from ndtune.util import NAMES
 
 BLOCK_SIZE_NAMES = ("block_size_x", "block_size_y", "block_size_z")
 _SAMPLES = 2_000  # combinations for which a translation is compared with its function
@@ -236,7 +235,7 @@ def of_text(text: str, names: Iterable[str], trusted: bool = True) -> Function:
         tree = ast.Expression(_Computing(text, names).visit(body))
     reads = sorted({n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} & set(names))
     tree.body = ast.Lambda(ast.arguments([], [ast.arg(n) for n in reads], None, [], [], None, []), tree.body)
-    scope = {"math": math, "np": numpy, "numpy": numpy} if trusted else _SCOPE
+    scope = NAMES if trusted else _SCOPE
     native = eval(compile(ast.fix_missing_locations(tree), "<expression>", "eval"), dict(scope))
 
     def applied(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -249,11 +249,13 @@ class Search(Outcome):
         task, arguments = self.task, self._specification.arguments
         self._wanted = [a.array is not None for a in arguments]
         in_python = bool(task.verify or self._observed.outputs)
-        if not task.answer:
+        if task.answer:
+            task.answer = [np.array(e) if isinstance(e, (list, tuple)) else e for e in task.answer]
+            if len(task.answer) != len(arguments):
+                raise TypeError("The length of argument list and provided results do not match.")
+        if all(expected is None for expected in task.answer or ()):
             return {"command": []} if in_python else {}
-        if len(task.answer) != len(arguments):
-            raise TypeError("The length of argument list and provided results do not match.")
-        self._wanted = [expected is not None for expected in task.answer]
+        self._wanted = [is_array and e is not None for is_array, e in zip(self._wanted, task.answer, strict=True)]
         files, tolerances = {}, {"atol": task.atol, "rtol": task.rtol}
         for i, (argument, expected) in enumerate(zip(arguments, task.answer, strict=True)):
             if expected is not None and not in_python:
@@ -354,12 +356,12 @@ class Search(Outcome):
 
 
 def check_answer(place: int, argument: Any, expected: Any) -> np.ndarray:
-    """The expected output of an argument as an array; TypeError if they cannot be compared, as in Kernel Tuner."""
+    """The expected output of an argument as an array; what Kernel Tuner raises if they cannot be compared."""
+    if isinstance(argument, np.generic):
+        raise TypeError(f"Element {place} of expected results list is for a scalar, which no kernel changes: give None")
     tensors = util.is_tensor(argument) and util.is_tensor(expected)
-    if not tensors and not any(isinstance(argument, k) and isinstance(expected, k) for k in (np.ndarray, np.number)):
-        raise TypeError(
-            f"Element {place} of expected results list is not a numpy/cupy ndarray, torch Tensor or numpy scalar."
-        )
+    if not tensors and not (isinstance(argument, np.ndarray) and isinstance(expected, np.ndarray)):
+        raise TypeError(f"Element {place} of expected results list is not a numpy/cupy ndarray or torch Tensor.")
     ours, theirs = (util.on_host(value) for value in (argument, expected))
     what = f"Element {place} of the expected results list has a"
     if not (np.can_cast(ours.dtype, theirs.dtype) if isinstance(argument, np.ndarray) else ours.dtype == theirs.dtype):
@@ -367,7 +369,7 @@ def check_answer(place: int, argument: Any, expected: Any) -> np.ndarray:
             f"{what} dtype that is not compatible with the dtype of the kernel output: {theirs.dtype} != {ours.dtype}."
         )
     if theirs.size != ours.size:
-        raise TypeError(f"{what} size different from the kernel argument: {theirs.size} != {ours.size}.")
+        raise ValueError(f"{what} size different from the kernel argument: {theirs.size} != {ours.size}.")
     if theirs.dtype.kind in "fc" and (count := int(np.isnan(theirs).sum())):
         said = f"Answer contains {count} NaNs. NaN values will now be considered equal in comparison."
         _caller.warn(said)

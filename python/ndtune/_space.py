@@ -26,7 +26,7 @@ class Space:
 
     def __init__(self, tune_params: Mapping[str, Sequence[Any]], *, hidden: bool = False) -> None:
         self._mixed = {n for n, values in tune_params.items() if 0 < sum(map(_is_bool, values)) < len(values)}
-        # By the kind and the text of a value: 1 and 1.0 are two of them, and a repeated value is one.
+        # By the kind of a value and itself: 1 and true are two of them, 1 and 1.0 are one, as are repeated values.
         self._values = {n: {_key(self._plain(n, v)): v for v in values} for n, values in tune_params.items()}
         self.tune_params = {n: list(values.values()) for n, values in self._values.items()}
         self.names = list(tune_params)
@@ -74,7 +74,7 @@ def check_parameters(tune_params: Any) -> None:
     if not isinstance(tune_params, Mapping):
         raise TypeError(f"tune_params must be a dictionary of names and lists of values, not {type(tune_params)}")
     for name, values in tune_params.items():
-        if isinstance(values, str) or not np.iterable(values):
+        if isinstance(values, str) or not np.iterable(values) or iter(values) is values:  # it can be read once only
             raise TypeError(f"tune_params[{name!r}] must be a list of values, not {values!r}")
         if not list(values):
             raise ValueError(f"tune_params[{name!r}] is empty: give at least one value")
@@ -87,4 +87,4 @@ def _is_bool(value: Any) -> bool:
 
 
 def _key(value: Any) -> tuple[str, Any]:
-    return type(value).__name__, value
+    return "number" if type(value) in (int, float) else type(value).__name__, value

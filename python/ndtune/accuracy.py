@@ -28,9 +28,15 @@ class Tunable(UserDict):
         option = key(params) if callable(key) else params[key] if key in params else eval(key, {}, dict(params))
         if option not in self.data:
             raise KeyError(f"'{option}' is not a valid parameter value, should be one of: {list(self.data)}")
-        return self.data[option]
+        chosen = self.data[option]
+        return chosen(params) if isinstance(chosen, Tunable) else chosen
 
     select_for_configuration = __call__
+
+    def param_keys(self) -> list[Any]:
+        """param_key, and those of arrays that are Tunable themselves."""
+        nested = (array.param_keys() for array in self.data.values() if isinstance(array, Tunable))
+        return [self.param_key, *(key for keys in nested for key in keys)]
 
 
 class TunablePrecision(Tunable):

@@ -7,6 +7,7 @@ import inspect
 import itertools
 import json
 import logging
+import operator
 import os
 import subprocess
 import tempfile
@@ -85,7 +86,10 @@ def tune_kernel(  # fmt: skip
     kernel = _kernel(given, tune_params)
     if kernel.lang != "OPENCL" and not simulation_mode:
         return _elsewhere("tune_kernel", kernel.lang, asked)
-    if not simulation_mode and any(hasattr(a, "param_key") for a in arguments):
+    given["iterations"] = operator.index(iterations)
+    if iterations < 1:
+        raise ValueError(f"iterations must be at least 1, not {iterations}")
+    if not simulation_mode and any(hasattr(a, "param_key") for a in (*arguments, answer)):
         return _each_choice(asked)
     wanted = _objectives(objective, objective_higher_is_better, objectives)
     util.check_metrics(metrics)
@@ -197,14 +201,14 @@ def _specification(kernel: Kernel, given: dict[str, Any], tune_params: Mapping[s
 
 
 def _each_choice(given: dict[str, Any]) -> tuple[Results, dict[str, Any]]:
-    """Search once for each choice among the arrays of Tunable arguments; max_fevals is divided, results are joined."""
-    arguments, params = given["arguments"], given["tune_params"]
-    keys = [a.param_key for a in arguments if hasattr(a, "param_key")]
+    """Search once for each choice of Tunable arguments and answers; max_fevals is divided, results are joined."""
+    params, tunable = given["tune_params"], [*given["arguments"], given["answer"]]
+    keys = [key for a in tunable if hasattr(a, "param_key") for key in a.param_keys()]
     names = list(dict.fromkeys(keys)) if all(isinstance(k, str) and k in params for k in keys) else list(params)
     choices: dict[tuple[int, ...], tuple[list[Any], list[Any]]] = {}
     for values in itertools.product(*(params[name] for name in names)):
         chosen = dict(zip(names, values, strict=True))
-        made = [a.select_for_configuration(chosen) if hasattr(a, "param_key") else a for a in arguments]
+        made = [a.select_for_configuration(chosen) if hasattr(a, "param_key") else a for a in tunable]
         choices.setdefault(tuple(map(id, made)), (made, []))[1].append(values)
     options = dict(given["strategy_options"] or {})
     if "max_fevals" in options:
@@ -213,7 +217,7 @@ def _each_choice(given: dict[str, Any]) -> tuple[Results, dict[str, Any]]:
     found = []
     for made, allowed in choices.values():
         of_choice = [*rules, lambda p, allowed=allowed: tuple(p[name] for name in names) in allowed]
-        more = {"arguments": made, "strategy_options": options or None}
+        more = {"arguments": made[:-1], "answer": made[-1], "strategy_options": options or None}
         found.append(tune_kernel(**given | more | {"restrictions": [r for r in of_choice if r is not None]}))
     results, env = found[0]
     for others, other in found[1:]:
@@ -316,5 +320,8 @@ def _objectives(objective: Any, higher: Any, objectives: Any) -> dict[str, bool]
             raise ValueError("objectives should be a dict of (objective, higher_is_better) pairs")
         return objectives
     objective, higher = util.get_objective_defaults(objective, higher)
-    names = [objective] if isinstance(objective, str) else objective
-    return dict(zip(names, [higher] if isinstance(higher, bool) else higher, strict=True))
+    names = [objective] if isinstance(objective, str) else list(objective)
+    directions = list(higher) if isinstance(higher, (list, tuple)) else [higher]
+    if len(names) != len(directions):
+        raise ValueError(f"objective_higher_is_better needs a value for each of {names}, not {higher}")
+    return dict(zip(names, directions, strict=True))

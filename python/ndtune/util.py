@@ -19,6 +19,9 @@ from ndtune import _caller
 
 Result = dict[str, Any]
 
+# What the texts of metrics, sizes and restrictions may use besides parameters.
+NAMES = {"np": np, "numpy": np, "math": math, "ceil": math.ceil, "floor": math.floor}
+
 
 class ErrorConfig(str):
     """What the key `__error__` of a failed result holds. Its text is the name of its class; `reason` says why."""
@@ -157,12 +160,12 @@ def get_result_cost(result: Result, objectives: Sequence[str], objective_higher_
 
 
 def get_best_config(results: Iterable[Result], objective: str, objective_higher_is_better: bool = False) -> Result:
-    """The result with the best objective; failures, and objectives that are no float, come last."""
+    """The result with the best objective; failures, and objectives that are no number, come last."""
     sign = -1 if objective_higher_is_better else 1
 
     def cost(result: Result) -> float:
         value = None if "__error__" in result else result[objective]
-        return sign * value if isinstance(value, float) else sys.float_info.max
+        return sign * value if isinstance(value, (int, float, np.number)) and value == value else sys.float_info.max
 
     return min(results, key=cost)
 
@@ -207,7 +210,7 @@ def process_metrics(params: Result, metrics: Mapping[str, str | Callable[[Result
     """Add the metrics to a result: each is a Python expression or a function of the result with all metrics before."""
     check_metrics(metrics)
     for name, metric in (metrics or {}).items():
-        params[name] = metric(params) if callable(metric) else eval(metric, {"np": np, "math": math}, params)
+        params[name] = metric(params) if callable(metric) else eval(metric, NAMES, params)
     return params
 
 
@@ -222,7 +225,7 @@ def looks_like_a_filename(kernel_source: Any) -> bool:
         isinstance(kernel_source, str)
         and len(kernel_source) <= 250
         and not any(mark in kernel_source for mark in (*"();{}\\", "__global__ ", "__kernel ", "void ", "float "))
-        and any(ending in kernel_source for ending in (".c", ".opencl", ".F"))
+        and any(ending in kernel_source for ending in (".c", ".opencl", ".F", ".jl"))
     )
 
 
@@ -274,7 +277,7 @@ def declarations(kernel_name: str, kernel_string: str) -> list[list[str]]:
     ]
 
 
-def check_argument_list(kernel_name: str, kernel_string: str, args: Sequence[Any]) -> None:
+def check_argument_list(kernel_name: str, kernel_string: str, args: Sequence[Any], lang: str | None = None) -> None:
     """Warn (UserWarning) if no declaration of the kernel fits its arguments; TypeError for what is no argument at all.
 
     Arguments are NumPy arrays and scalars, tensors of torch, Tunable, and pyopencl's LocalMemory.
@@ -288,7 +291,7 @@ def check_argument_list(kernel_name: str, kernel_string: str, args: Sequence[Any
 def _misfit(declared: list[str], args: Sequence[Any]) -> str:
     """The first reason why arguments do not fit a declaration, "" if they do."""
     if len(declared) != len(args):
-        return "Kernel and host argument lists do not match in size."
+        return f"Kernel ({len(declared)}) and host argument ({len(args)}) lists do not match in size."
     faults = []
     for i, (arg, text) in enumerate(zip(args, declared, strict=True)):
         if hasattr(arg, "param_key") or type(arg).__name__ == "LocalMemory":
@@ -354,8 +357,9 @@ def check_block_size_params_names_list(block_size_names: list[str] | None, tune_
 
 
 def detect_language(kernel_string: str) -> str:
-    """The language of a source by its words: CUDA, OpenCL or C."""
-    return "CUDA" if "__global__" in kernel_string else "OpenCL" if "__kernel" in kernel_string else "C"
+    """The language of a source by its words: CUDA, OpenCL, Julia or C."""
+    words = {"__global__": "CUDA", "__kernel": "OpenCL", "@cuda": "Julia", "@kernel": "Julia", "@device_code": "Julia"}
+    return next((language for word, language in words.items() if word in kernel_string.lower()), "C")
 
 
 def get_kernel_string(kernel_source: Any, params: Mapping[str, Any] | None = None) -> str:
@@ -377,7 +381,7 @@ def get_problem_size(problem_size: Any, params: Mapping[str, Any]) -> list[int]:
     for i, part in enumerate(size):
         if not isinstance(part, (str, int, np.integer)):
             raise TypeError("Error: problem_size should only contain strings or integers")
-        current[i] = int(eval(replace_param_occurrences(part, params)) if isinstance(part, str) else part)
+        current[i] = int(eval(replace_param_occurrences(part, params), NAMES) if isinstance(part, str) else part)
     return current
 
 
@@ -390,7 +394,7 @@ def get_grid_dimensions(  # fmt: skip
         if given is None or isinstance(given, (int, np.integer)):
             return params.get(default, 1) if given is None else given
         if callable(given) or isinstance(given, str):
-            return given(params) if callable(given) else int(eval(replace_param_occurrences(given, params)))
+            return given(params) if callable(given) else int(eval(replace_param_occurrences(given, params), NAMES))
         return math.prod(divisor(part) for part in iterable_divisors(given))
 
     divisors = [divisor(given, name) for given, name in zip(grid_div, block_size_names, strict=False)]

@@ -58,10 +58,10 @@ def test_options_of_the_compiler_keep_braces_and_name_folders() -> None:
 
 
 def test_values_keep_their_types() -> None:
-    space = Space({"mixed": ["a", 1, True, 1.0, np.int32(7)], "pair": [(1, 2), None]})
-    assert space.parameters == {"mixed": ["a", 1, "True", 1.0, 7], "pair": ["(1, 2)", "None"]}
+    space = Space({"mixed": ["a", 1, True, 2.5, np.int32(7)], "pair": [(1, 2), None], "equal": [1, 2, 1.0, 2]})
+    assert space.parameters == {"mixed": ["a", 1, "True", 2.5, 7], "pair": ["(1, 2)", "None"], "equal": [1, 2]}
     for value in space.tune_params["mixed"]:
-        back = space.configuration(space.plain({"mixed": value, "pair": None}))
+        back = space.configuration(space.plain({"mixed": value, "pair": None, "equal": 1}))
         assert back["mixed"] is value and back["pair"] is None
 
 

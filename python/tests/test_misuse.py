@@ -72,7 +72,7 @@ def test_no_folder_stays(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ({"problem_size": 64.0}, TypeError, "problem_size should only contain"),
         ({"options": "--patience 5"}, TypeError, "options must be a list"),
         ({"objective": "GBs"}, ValueError, "objective 'GBs'.*block_size_x, z, time"),
-        ({"iterations": 0}, ndtune.NdtuneError, "^measure.launches: "),
+        ({"iterations": 0}, ValueError, "^iterations must be at least 1"),
         ({"simulation_mode": True}, ValueError, "the argument cache names none"),
     ],
 )

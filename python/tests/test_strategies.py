@@ -71,6 +71,7 @@ def test_notes(name: str, options: dict[str, Any], used: str, note: str) -> None
         ("pso", {"nonsense": 3}, ValueError, r"Unrecognized option nonsense .*allowed: \['popsize'"),
         ("bayes_opt", {"x0": [64, "b", True]}, ValueError, "Unrecognized option x0"),
         ("hybrid_vndx", {"x0": [64, "b", True]}, ValueError, "Unrecognized option x0"),
+        ("bayes_opt", {"nonsense": 3}, ValueError, "Unrecognized option nonsense"),
         ("genetic_algorithm", {"method": "other"}, ValueError, "'method' of genetic_algorithm is set to other"),
         ("pso", {"x0": [64]}, AssertionError, "Invalid x0"),
         ("pso", {"max_fevals": 0}, ValueError, "max_fevals must be greater than zero"),

@@ -3,8 +3,8 @@
 table.json has for each strategy there the program's that is used, and for each option its default there and its
 counterpart: an option, the strategy itself, or "" for one that limits or chooses only and needs none. values has the
 counterparts of values, null for those without; limit has the factors of the number of evaluations without max_fevals,
-numbers and options; start says whether x0 is taken; free strategies ignore unknown options. A note says where
-another strategy takes the place, and what has no counterpart.
+numbers and options; start says whether x0 is taken. A note says where another strategy takes the place, and what has
+no counterpart.
 
 A strategy can also be an object with a method tune(searchspace, runner, tuning_options): see the modules driver and
 wrapper.
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,7 +78,7 @@ def plan(
         start = space.plain(dict(zip(space.names, x0, strict=True)))
         made.arguments += ["--start", pairs(start)]
     if seed is not None:
-        made.arguments += ["--seed", str(seed)]
+        made.arguments += ["--seed", str(operator.index(seed))]
     return made
 
 
@@ -89,7 +90,7 @@ def _translated(
     accepted = [*entry["options"], *(c for c in _COMMON if entry.get("start", True) or c != "x0")]
     accepted = [] if name == "brute_force" else accepted
     for option in [*options, *common]:
-        if option not in accepted and not (entry.get("free") and option != "x0"):
+        if option not in accepted:
             raise ValueError(f"Unrecognized option {option} in strategy_options (allowed: {accepted})")
     if name == "diff_evo" and "popsize" in options and options.get("popsize_times_dimensions", True):
         options["popsize"] *= dimensions

@@ -237,3 +237,36 @@ def test_relative_difference(package: Any, vector_add: list[Any]) -> None:
     expected = (vector_add[3][1] + vector_add[3][2]) * np.float32(1 + 5e-6)
     results, _ = package.tune_kernel(*vector_add, answer=[expected, None, None, None])
     assert len(results) == 3
+
+
+def test_number_of_iterations(package: Any, vector_add: list[Any]) -> None:
+    results, env = package.tune_kernel(*vector_add, iterations=np.int64(3))
+    assert {len(r["times"]) for r in results} == {3} and env["iterations"] == 3
+    for wrong in ("3", 2.5, None):
+        with pytest.raises(TypeError):
+            package.tune_kernel(*vector_add, iterations=wrong)
+
+
+def test_best_of_an_objective_in_whole_numbers(package: Any, vector_add: list[Any]) -> None:
+    """Kernel Tuner's best is the first result then: it compares floats only."""
+    results, env = package.tune_kernel(*vector_add, metrics={"size": lambda p: p["block_size_x"]}, objective="size",
+                                       objective_higher_is_better=True, cache="measured.json")  # fmt: skip
+    assert len(results) == 3 and env["best_config"] in results
+    if package.__name__ == "ndtune":
+        assert env["best_config"]["size"] == 128
+        _, env = package.tune_cache("measured.json", objective="size", objective_higher_is_better=True)
+        assert env["best_config"]["size"] == 128
+
+
+@pytest.mark.parametrize("directions", [None, True, [True]])
+def test_directions_of_several_objectives(package: Any, vector_add: list[Any], directions: Any) -> None:
+    with pytest.raises((TypeError, ValueError, AssertionError)):
+        package.tune_kernel(*vector_add, metrics={"size": lambda p: 1.0}, objective=["time", "size"],
+                            objective_higher_is_better=directions)  # fmt: skip
+
+
+@pytest.mark.parametrize("values", [32, "32", (i for i in [32, 64]), []], ids=["number", "text", "iterator", "empty"])
+def test_values_that_are_no_list(package: Any, vector_add: list[Any], values: Any) -> None:
+    vector_add[4] = {"block_size_x": values}
+    with pytest.raises((TypeError, ValueError)):
+        package.tune_kernel(*vector_add)

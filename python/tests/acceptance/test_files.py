@@ -175,6 +175,8 @@ def test_tunable(module: Any) -> None:
         x({"foo": "c"})
     x = tunable(lambda p: p["foo"] + p["bar"], {"ab": 1})
     assert x({"foo": "a", "bar": "b"}) == 1
+    x = tunable("foo", {"a": tunable("bar", {"c": 1, "d": 2}), "b": 3})
+    assert (x({"foo": "a", "bar": "d"}), x({"foo": "b", "bar": "d"})) == (2, 3)
 
 
 def test_tunable_precision(module: Any) -> None:

@@ -88,7 +88,7 @@ def test_no_start(search: Callable[..., Any], strategy: str) -> None:
         search(strategy, options_of(strategy) | {"x0": [128, "staged", 15, True, 2.5]})
 
 
-@pytest.mark.parametrize("strategy", ["random_sample", "genetic_algorithm", "mls", "brute_force"])
+@pytest.mark.parametrize("strategy", NAMES)
 def test_unknown_option(search: Callable[..., Any], strategy: str) -> None:
     with pytest.raises(ValueError, match="no_such_option"):
         search(strategy, {"no_such_option": 3})

@@ -177,6 +177,7 @@ def grid(package: Any, problem_size: Any, tune_params: dict[str, Any], **argumen
         (("work", "work*2"), {}, (3, 20, 1)),
         (lambda p: (p["work"], 1, 13), {}, (3, 1, 13)),
         (100, {"grid_div_x": []}, (100, 1, 1)),
+        ("ceil(work / 2) * 3", {"grid_div_x": ["floor(block_size_x / 3)"]}, (12, 1, 1)),
         (100, {"grid_div_x": ["block_size_x", "tile"]}, (4, 1, 1)),
         (100, {"grid_div_x": ["block_size_x*tile"]}, (4, 1, 1)),
         (100, {"grid_div_x": ["block_size_x", 2]}, (4, 1, 1)),

@@ -63,7 +63,8 @@ def test_check_restrictions(util: Any, restrictions: Any, valid: bool) -> None:
 
 @pytest.mark.parametrize(
     ("source", "language"),
-    [("__global__ void f( ... );", "CUDA"), ("__kernel void f( ... );", "OpenCL"), ("anything", "C")],
+    [("__global__ void f( ... );", "CUDA"), ("__kernel void f( ... );", "OpenCL"), ("anything", "C"),
+     ("@kernel function f()", "Julia")],
 )
 def test_detect_language(util: Any, source: str, language: str) -> None:
     assert util.detect_language(source) == language
@@ -93,7 +94,7 @@ __kernel void f
 def test_argument_lists(util: Any, source: str, arguments: list[Any], warning: str | None) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        util.check_argument_list("f", source, arguments)
+        util.check_argument_list("f", source, arguments, "OpenCL")
     assert [w.category for w in caught] == ([UserWarning] if warning else [])
     assert warning is None or warning in str(caught[0].message)
 
@@ -177,6 +178,7 @@ def test_kernel_string(util: Any, folder: Path) -> None:
 def test_file_names(util: Any) -> None:
     assert util.looks_like_a_filename("filename.c")
     assert util.looks_like_a_filename("folder/kernel.cl")
+    assert util.looks_like_a_filename("kernel.jl")
     assert not util.looks_like_a_filename("__kernel void f() { anything }")
 
 
@@ -223,6 +225,13 @@ def test_matching_problem_sizes(util: Any, known: Any, asked: Any, same: bool) -
         return
     with pytest.raises(ValueError):
         util.check_matching_problem_size(known, asked)
+
+
+def test_rounding_in_texts(util: Any) -> None:
+    """Sizes, divisors and metrics may round by ceil and floor."""
+    assert util.get_problem_size("ceil(n / 2)", {"n": 7})[0] == 4
+    assert util.get_grid_dimensions([64], {"n": 7}, ["floor(n / 2)"], ["block_size_x"]) == (22,)
+    assert util.process_metrics({"n": 7}, {"half": "ceil(n / 2)"})["half"] == 4
 
 
 def test_best_configuration(util: Any) -> None:

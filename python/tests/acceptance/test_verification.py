@@ -169,15 +169,58 @@ def test_outputs_begin_afresh(package: Any) -> None:
     assert len(results) == 3
 
 
+def test_answer_of_lists(package: Any, vector_add: list[Any], answer: list[Any], strict: dict[str, Any]) -> None:
+    answer[0] = list(answer[0])
+    results, _ = package.tune_kernel(*vector_add, answer=tuple(answer), **strict)
+    assert len(results) == 3
+    answer[0][7] += 1
+    with pytest.raises(RuntimeError, match="Kernel result verification failed"):
+        package.tune_kernel(*vector_add, answer=answer, **strict)
+
+
+def test_answer_without_an_output(package: Any, vector_add: list[Any], strict: dict[str, Any]) -> None:
+    results, _ = package.tune_kernel(*vector_add, answer=[None] * 4, **strict)
+    assert len(results) == 3
+
+
+def test_answer_of_a_parameter(package: Any, module: Any, vector_add: list[Any], strict: dict[str, Any]) -> None:
+    """An answer that is Tunable has the expected outputs of each value of a parameter."""
+    source = vector_add[1].replace("a[i] + b[i]", "factor * (a[i] + b[i])")
+    vector_add[1], vector_add[4]["factor"] = source, [1, 2]
+    total = vector_add[3][1] + vector_add[3][2]
+    answers = {factor: [factor * total, None, None, None] for factor in (1, 2)}
+    tunable = module("accuracy").Tunable
+    results, _ = package.tune_kernel(*vector_add, answer=tunable("factor", answers), **strict)
+    assert [(r["block_size_x"], r["factor"]) for r in results] == [(x, f) for x in (32, 64, 128) for f in (1, 2)]
+    answers[2] = answers[1]
+    with pytest.raises(RuntimeError, match="factor=2"):
+        package.tune_kernel(*vector_add, answer=tunable("factor", answers), **strict)
+
+
+def test_answer_for_a_scalar(package: Any, vector_add: list[Any], answer: list[Any], strict: dict[str, Any]) -> None:
+    """No kernel changes a scalar: only a function of one's own may look at what is expected of it."""
+    answer[3] = np.int32(100)
+    with pytest.raises(TypeError, match="lement 3 of"):
+        package.tune_kernel(*vector_add, answer=answer, **strict)
+    seen = []
+
+    def verify(expected: Any, outputs: Any, atol: float) -> bool:
+        seen.append((int(expected[3]), outputs[3]))
+        return True
+
+    package.tune_kernel(*vector_add, answer=answer, verify=verify, **strict)
+    assert set(seen) == {(100, None)}
+
+
 @pytest.mark.parametrize(
-    "answer_of",
+    ("answer_of", "error"),
     [
-        lambda c: [c, None, None],
-        lambda c: [c[:50], None, None, None],
-        lambda c: [c.astype(np.int8), None, None, None],
+        (lambda c: [c, None, None], TypeError),
+        (lambda c: [c[:50], None, None, None], ValueError),
+        (lambda c: [c.astype(np.int8), None, None, None], TypeError),
     ],
     ids=["length", "size", "type"],
 )
-def test_wrong_answer_list(package: Any, vector_add: list[Any], answer_of: Any) -> None:
-    with pytest.raises((TypeError, ValueError)):
+def test_wrong_answer_list(package: Any, vector_add: list[Any], answer_of: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
         package.tune_kernel(*vector_add, answer=answer_of(vector_add[3][0]))
