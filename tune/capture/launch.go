@@ -186,7 +186,7 @@ func (r *reader) content(name string, limit int64) []byte {
 
 // text reads a file of text.
 func (r *reader) text(name string, limit int64) string {
-	text := strings.TrimRight(string(r.content(name, limit)), "\x00\r\n")
+	text := strings.TrimRight(string(r.content(name, limit)), "\x00")
 	if strings.ContainsRune(text, 0) {
 		r.failf(name, "it is no text: it has NUL characters")
 	}
@@ -234,7 +234,7 @@ func (r *reader) readKernel() {
 	if !r.has("kernelName.txt") {
 		r.failf("", "there is no kernelName.txt; a captured launch is a folder such as Replay/Enqueue_0_NAME, which cliloader writes")
 	}
-	if r.Kernel = r.text("kernelName.txt", maxText); !kernelName.MatchString(r.Kernel) {
+	if r.Kernel = strings.TrimSpace(r.text("kernelName.txt", maxText)); !kernelName.MatchString(r.Kernel) {
 		r.failf("kernelName.txt", "%q is no name of a kernel", excerpt.Of(r.Kernel))
 	}
 	r.Options = strings.TrimSpace(r.text("buildOptions.txt", maxText))
@@ -255,11 +255,9 @@ func (r *reader) readSource() {
 		if !clc.IsSPIRV(string(r.SPIRV)) {
 			r.failf("kernel.spv", "it is no SPIR-V module")
 		}
-	case r.has("DeviceBinary0.bin"):
+	default:
 		r.failf("", "the program has no source, since the application loads it as a binary of its device or links it: "+
 			"make the application build it from source, for example without its cache of binaries")
-	default:
-		r.fail("kernel.cl", fs.ErrNotExist)
 	}
 }
 
@@ -313,7 +311,7 @@ func (r *reader) readArguments() {
 		case len(a.Value) == 0 && a.Local == 0:
 			r.fail(fmt.Sprintf("Argument%d.bin", i), fs.ErrNotExist)
 		case len(a.Value) > 0 && a.Local > 0:
-			r.failf(fmt.Sprintf("Local%d.txt", i), "argument %d is both local memory and a value", i)
+			r.failf(fmt.Sprintf("Local%d.txt", i), "argument %d is local memory or NULL here, and has a value in another file", i)
 		}
 	}
 }
@@ -350,7 +348,7 @@ func (r *reader) readTypes() {
 	if !r.has(name) {
 		return
 	}
-	lines := strings.Split(r.text(name, maxText), "\n")
+	lines := strings.Split(strings.TrimSpace(r.text(name, maxText)), "\n")
 	if len(lines) == 1 && lines[0] == "" {
 		return
 	}
@@ -367,7 +365,7 @@ func (r *reader) readTypes() {
 func (r *reader) sampler(name, text string) *Sampler {
 	s := &Sampler{"normalized", "clamp", "nearest"} // OpenCL's defaults
 	to := map[string]*string{"NORMALIZED_COORDS": &s.Coordinates, "ADDRESSING_MODE": &s.Addressing, "FILTER_MODE": &s.Filter}
-	for property := range strings.SplitSeq(strings.TrimRight(text, ", "), ", ") {
+	for property := range strings.SplitSeq(strings.TrimRight(text, ", \n"), ", ") {
 		key, value, _ := strings.Cut(strings.TrimPrefix(property, "CL_SAMPLER_"), " = ")
 		word, known := samplerWords[value]
 		if to[key] == nil || !known {

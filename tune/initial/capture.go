@@ -84,6 +84,9 @@ func (p *captured) read(ctx context.Context, out string, c Compiler) (err error)
 	}
 	p.proposer = newProposer(*u, out)
 	p.dimensions = len(l.Global)
+	for i, option := range p.Definition.Kernel.BuildOptions { // where braces hold expressions
+		p.Definition.Kernel.BuildOptions[i] = strings.NewReplacer("{", "{{", "}", "}}").Replace(option)
+	}
 	p.Head[0] = fmt.Sprintf("A launch of the kernel %s that an application made. The comments say what to check.", l.Kernel)
 	for _, folder := range missing {
 		p.Remark("kernel", "The application also has -I %q, which is no folder here.", folder)

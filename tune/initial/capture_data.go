@@ -162,7 +162,7 @@ func (p *captured) addValue(argument *task.Argument, a cl.ArgInfo, content []byt
 	numbers := &array.Array{Type: t.Scalar(), Bytes: content}
 	for i := range t.Lanes() {
 		f := numbers.Float(i)
-		if math.IsNaN(f) || math.IsInf(f, 0) || f == 0 && math.Signbit(f) {
+		if math.IsNaN(f) || math.IsInf(f, 0) || f == 0 && math.Signbit(f) || t.Scalar() == array.Uint64 && f >= 1<<63 {
 			return nil
 		}
 		_, number := literal(numbers.Text(i))

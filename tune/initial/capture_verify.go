@@ -47,6 +47,8 @@ func (p *captured) verify(ctx context.Context, c Compiler, out string) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
+	workers := worker.NewReserve(nil)
+	defer workers.Close()
 	var made []map[string]string
 	launches := repetitions
 	for name := range p.reach {
@@ -57,7 +59,7 @@ func (p *captured) verify(ctx context.Context, c Compiler, out string) error {
 		}
 	}
 	for i := range launches {
-		r, err := launchOnce(ctx, c, s.Problem, filepath.Join(folder, strconv.Itoa(i)))
+		r, err := launchOnce(ctx, c, s.Problem, workers, filepath.Join(folder, strconv.Itoa(i)))
 		if err != nil {
 			return err
 		}
@@ -96,10 +98,10 @@ func (p *captured) verify(ctx context.Context, c Compiler, out string) error {
 	return nil
 }
 
-// launchOnce makes the launch in a process of its own, and keeps the outputs in a folder.
-func launchOnce(ctx context.Context, c Compiler, of *problem.Problem, folder string) (r tune.Result, err error) {
+// launchOnce makes the launch in a worker, and keeps the outputs in a folder.
+func launchOnce(ctx context.Context, c Compiler, of *problem.Problem, workers *worker.Reserve, folder string) (r tune.Result, err error) {
 	pool, err := worker.Open(ctx, []device.Listed{c.Device}, of, worker.Options{
-		Single: true, Iterations: device.Untimed, BuildTimeout: c.Timeout, Outputs: folder,
+		Single: true, Iterations: device.Untimed, BuildTimeout: c.Timeout, Outputs: folder, Reserve: workers,
 	})
 	if err != nil {
 		return r, err

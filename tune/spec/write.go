@@ -246,7 +246,9 @@ func (d *Draft) verificationNode() *yaml.Node {
 	if v == nil {
 		return nil
 	}
-	asText := func(c task.Comparison) *yaml.Node { return mapping(part{"as", given(string(c.As))}) }
+	asText := func(c task.Comparison) *yaml.Node {
+		return mapping(part{"as", given(string(c.As))}, part{"rows", expressionNode(c.Rows)})
+	}
 	return mapping(part{"spec", given(d.Reference)}, part{"parameters", sortedNode(v.Configuration, scalarNode)},
 		part{"npy", sortedNode(v.Files, scalarNode)}, part{"compare", sortedNode(v.Compare, asText)},
 		part{"atol", expressionNode(v.ATol)}, part{"rtol", expressionNode(v.RTol)})

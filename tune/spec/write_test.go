@@ -3,12 +3,14 @@ package spec
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"testing/fstest"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ndtune/ndtune/kernels"
+	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -34,10 +36,13 @@ func TestTextOfBundledSpecifications(t *testing.T) {
 		d := original.Definition
 		d = task.Definition{
 			Kernel: d.Kernel, Constants: d.Constants, ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: d.GridDiv, Types: d.Types,
-			Arguments: d.Arguments, Parameters: d.Parameters,
+			Arguments: d.Arguments, Parameters: d.Parameters, Restrictions: d.Restrictions, Baseline: d.Baseline, GlobalOffset: d.GlobalOffset,
 		}
 		if d.Verify = original.Definition.Verify; d.Verify != nil {
-			d.Verify = &task.Verification{Configuration: d.Verify.Configuration, Problem: d.Verify.Problem}
+			v := d.Verify
+			d.Verify = &task.Verification{
+				Configuration: v.Configuration, Problem: v.Problem, ATol: v.ATol, RTol: v.RTol, Compare: v.Compare,
+			}
 		}
 		draft := Draft{Definition: d, Files: []string{filepath.Base(original.SourcePath)}, Reference: filepath.Base(referenceOf(t, path))}
 		_, draft.Definition.Kernel.BuildOptions = Relative(path, "", draft.Definition.Kernel.BuildOptions)
@@ -62,6 +67,49 @@ func referenceOf(t *testing.T, path string) string {
 	}
 	d.field("", root).definition()
 	return d.reference
+}
+
+// TestTextOfCapturedLaunches writes what the bundled specifications do not have.
+func TestTextOfCapturedLaunches(t *testing.T) {
+	draft := Draft{Files: []string{"k.cl"}, Definition: task.Definition{
+		Kernel: task.Kernel{Name: "k"}, ProblemSize: []task.Expr{"8", "8"}, GlobalOffset: []task.Expr{"3", "0"},
+		Arguments: []task.Argument{
+			{Name: "y", Type: "int", Fill: task.Fill{File: "y.npy"}, Output: true}, {Name: "x", Type: "float", Alias: "y"},
+			{Name: "p", Type: "bytes", Value: "00000001"}, {Name: "q", Type: "bytes", Value: "0e000001"},
+		},
+		Parameters:   []space.Parameter{{Name: "block_size_x", Values: []space.Value{4, 8}}},
+		Restrictions: []space.Restriction{{Expression: "8 % block_size_x == 0"}, {Expression: "block_size_x > 0"}},
+		Verify: &task.Verification{
+			Files: map[string]string{"y": "z.npy"}, Compare: map[string]task.Comparison{"y": {As: array.Multiset, Rows: "2"}}, ATol: "0.5", RTol: "0",
+		},
+		Baseline: map[string]space.Value{"block_size_x": 4},
+	}}
+	draft.Remark("verify", "first\r\u2028second")
+	folder := t.TempDir()
+	for _, name := range []string{"y.npy", "z.npy"} {
+		if err := array.WriteNPY(filepath.Join(folder, name), array.Of([]int32{1, 2, 3, 4}), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(folder, "k.yaml")
+	err := os.WriteFile(filepath.Join(folder, "k.cl"), []byte("__kernel void k() {}"), 0o666)
+	if err == nil {
+		err = draft.Write(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Load(path, Options{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, draft.YAML())
+	}
+	got, want := s.Definition, draft.Definition
+	got.Kernel, want.Kernel = task.Kernel{}, task.Kernel{}
+	want.Arguments[0].Fill.File = filepath.Join(folder, "y.npy")
+	want.Verify.Files["y"] = filepath.Join(folder, "z.npy")
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v\n%s", got, want, draft.YAML())
+	}
 }
 
 func copyFolder(files fstest.MapFS, folder string) error {
