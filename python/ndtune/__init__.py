@@ -1,9 +1,12 @@
 """Tunes OpenCL kernels: the interface of Kernel Tuner, with ndtune's searches."""
 
+from ndtune import _binary
 from ndtune._binary import NdtuneError
 from ndtune.integration import create_device_targets, store_results
 from ndtune.interface import Interrupted, check, run_kernel, tune_cache, tune_kernel
-from ndtune.t1 import from_t1
+from ndtune.t1 import from_t1, tune_kernel_T1
+
+__version__ = _binary.version()
 
 __all__ = [
     "Interrupted",
@@ -15,4 +18,6 @@ __all__ = [
     "store_results",
     "tune_cache",
     "tune_kernel",
+    "tune_kernel_T1",
+    "__version__",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import difflib
+import importlib.util
 import json
 import os
 import re
@@ -22,6 +23,9 @@ import numpy
 
 from ndtune import _expressions
 from ndtune._binary import NdtuneError
+from ndtune.file_utils import get_t4_metadata, get_t4_results
+from ndtune.searchspace import Searchspace
+from ndtune.strategies.wrapper import OptAlgWrapper
 
 _IGNORED = "$schema Parameters AccessType MemType TypeSize Default RandomSeed".split()
 _REMARKED = "General Search Budget BenchmarkConfig Device Profiling BenchmarkName Misc SimulationInput Stream".split()
@@ -223,24 +227,103 @@ class T1:
         lost = [f"{f.place.removeprefix(f'{self.path}: ')}: {json.dumps(f.value)}" for f in fields if f.value]
         return made + "".join(f"# not converted: {line}\n" for line in lost)
 
-    def tune(self, *options: str, quiet: bool = False) -> tuple[Any, dict[str, Any]]:
+    def tune(
+        self, *options: str, quiet: bool = False, strategy: Any = "auto", strategy_options: Any = None,
+        objectives: Mapping[str, bool] | None = None, cache: Any = None, iterations: int = 7,
+    ) -> tuple[Any, dict[str, Any]]:  # fmt: skip
         """Tune the kernel; return results and environment as tune_kernel does. options are those of `ndtune tune`."""
+        from ndtune import strategies
+        from ndtune._cache import Cache
         from ndtune._outcome import Task
         from ndtune._search import Search
         from ndtune._space import Space
-        from ndtune.strategies import Plan
 
         with tempfile.TemporaryDirectory(prefix="ndtune-", ignore_cleanup_errors=True) as folder:
             specification: Any = Space(self.parameters)
             specification.content = {"measure": {}} | self.specification(folder)
             specification.arguments, specification.handlers = [], {}
             specification.restrict = specification.write = lambda *_: None  # the data are written
-            plan, flags = Plan("auto", "auto"), ["--prior", "none", *options]
-            task = Task(space=specification, plan=plan, objectives={"time": False}, quiet=quiet, flags=flags)
+            plan = strategies.plan(strategy, strategy_options, specification, None, lambda: self._space().size)
+            more = {"strategy_options": strategy_options, "iterations": iterations, "quiet": quiet}
+            more |= {"flags": ["--prior", "none", *options], "restrictions": self._conditions}
+            task = Task(space=specification, plan=plan, objectives=objectives or {"time": False}, **more)
+            task.cache = Cache(cache, self.name, self.problem_size, self.parameters) if cache else None
             task.begun = time.perf_counter()
             search = Search(task, specification)
             search.run()
         return search.results, search.env
+
+    def _space(self) -> Searchspace:
+        return Searchspace(self.parameters, self._conditions, None)
+
+    def simulate(self, cache: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+        """Search in a cache file of Kernel Tuner; options are those of tune_kernel."""
+        from ndtune.interface import tune_kernel
+
+        more = {"restrictions": self._conditions, "cache": cache, "simulation_mode": True}
+        return tune_kernel(self.name, "", self.problem_size, [], self.parameters, **more | options)
+
+    @property
+    def name(self) -> str:
+        """The name of the kernel."""
+        return self._root["KernelSpecification"]["KernelName"].text()
+
+    @property
+    def problem_size(self) -> Any:
+        """The problem size, as the file has it."""
+        return self._root["KernelSpecification"]["ProblemSize"].value
+
+    def search(self, strategy: str | None) -> tuple[str | None, dict[str, Any]]:
+        """Return a strategy, or the one that the file names with its options, and the budget of the file."""
+        attributes: Any = () if strategy else self._root["Search"]["Attributes"]
+        options = {a["Name"].text(): a["Value"].value for a in attributes}
+        for budget in self._root["Budget"]:
+            count = budget["Type"].text("ConfigurationCount", "TuningDuration") == "ConfigurationCount"
+            options["max_fevals" if count else "time_limit"] = budget["BudgetValue"].value
+        return strategy or self._root["Search"]["Name"].value, options
+
+
+def tune_kernel_T1(
+    input_filepath: str | os.PathLike[str], cache_filepath: str | os.PathLike[str] | None = None,
+    objective: str = "time", objective_higher_is_better: bool = False, simulation_mode: bool = False,
+    output_T4: bool = True, iterations: int = 7, device: Any = None, strategy: str | None = None,
+    strategy_options: Mapping[str, Any] | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Tune the task of a T1 file, or simulate that by a cache file, with the search that the file names by default.
+
+    The option custom_search_method_path names a Python file with a class OptAlg, whose name is the strategy. Returns
+    metadata and results in the format T4, or results and environment as tune_kernel does.
+    """
+    task = T1(input_filepath)
+    named, options = task.search(strategy)
+    options |= strategy_options or {}
+    search: Any = named
+    if path := options.pop("custom_search_method_path", None):
+        own = {k: v for k, v in options.items() if k not in ("max_fevals", "time_limit", "constraint_aware")}
+        search = OptAlgWrapper(_class(Path(path), str(named))(**own))
+    given: dict[str, Any] = {"strategy": search, "strategy_options": options, "quiet": True, "iterations": iterations}
+    if simulation_mode:
+        goal = {"objective": objective, "objective_higher_is_better": objective_higher_is_better}
+        results, env = task.simulate(cache_filepath, **given | goal)
+    else:
+        goal = {"objectives": {objective: objective_higher_is_better}, "cache": cache_filepath}
+        place = [] if device is None else ["--device", device if isinstance(device, str) else f"0:{device}"]
+        results, env = task.tune(*place, **given | goal)
+    if output_T4:
+        return get_t4_metadata(), get_t4_results(results, task.parameters, objective)
+    return results, env
+
+
+def _class(path: Path, name: str) -> Any:
+    """Return a class of a Python file."""
+    spec = importlib.util.spec_from_file_location(f"{path.parent.stem}.{path.stem}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise NdtuneError(f"custom_search_method_path: there is no Python file {path}")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if not hasattr(module, name):
+        raise NdtuneError(f"custom_search_method_path: {path} has no class {name}")
+    return getattr(module, name)
 
 
 def _values(field: _Field) -> list[Any]:

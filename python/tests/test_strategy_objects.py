@@ -49,7 +49,10 @@ def test_space(space: Searchspace) -> None:
     assert space.is_param_config_valid((8, "a", 1.0)) and not space.is_param_config_valid((8, "a", 2.0))
     assert space.get_param_indices((4, "b", 0.5)) == (2, 1, 0)
     assert space.get_param_config_from_param_indices((2, 1, 0)) == (4, "b", 0.5)
-    assert len(set(space.get_random_sample(100))) == space.size
+    with pytest.warns(UserWarning, match="Too many samples"):
+        assert len(set(space.get_random_sample(100))) == space.size
+    with pytest.raises(ValueError, match="greater than the searchspace size"):
+        space.get_random_sample_indices(20)
     with pytest.raises(ValueError, match="Neighbor method is None"):
         space.get_neighbors((4, "b", 0.5))
 
