@@ -3,7 +3,6 @@
 import json
 import select
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,7 +23,7 @@ class Program:
         self.child.stdin.write(json.dumps(question).encode() + b"\n")
         self.child.stdin.flush()
         while True:
-            for ready in select.select([self.child.stdout, *self.callbacks.readers()], [], [], 10)[0]:
+            for ready in select.select([self.child.stdout, *self.callbacks.readers()], [], [])[0]:
                 if ready is self.child.stdout:
                     return json.loads(self.child.stdout.readline())
                 self.callbacks.answer(ready)
@@ -81,15 +80,14 @@ def test_then_runs_until_the_next_question(program: Callable[..., Program]) -> N
         return ({}, then) if "begin" in message else {"turns": len(turns)}
 
     one = program({"instrument": handler}, "instrument")
-    stop = time.monotonic() + 10
     assert one.child.stdin
     one.child.stdin.write(b'{"begin": {}}\n')
     one.child.stdin.flush()
     while len(one.callbacks.readers()) < 2:  # the relay connects
-        one.callbacks.answer(select.select(one.callbacks.readers(), [], [], 10)[0][0])
+        one.callbacks.answer(select.select(one.callbacks.readers(), [], [])[0][0])
     one.child.stdin.write(b'{"end": {}}\n')
     one.child.stdin.flush()
-    assert one.ask({"end": {}}) == {} and time.monotonic() < stop
+    assert one.ask({"end": {}}) == {}
 
 
 def test_a_stranger_is_not_answered() -> None:
@@ -101,5 +99,5 @@ def test_a_stranger_is_not_answered() -> None:
         stranger = socket.create_connection(("127.0.0.1", port))
         stranger.sendall(b"guess verify\n{}\n")
         for _ in range(2):
-            callbacks.answer(select.select(callbacks.readers(), [], [], 10)[0][0])
+            callbacks.answer(select.select(callbacks.readers(), [], [])[0][0])
         assert stranger.recv(1) == b"" and not asked

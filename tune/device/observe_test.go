@@ -126,12 +126,17 @@ func (f *framed) End(of observe.Frame) (map[string]float64, error) {
 
 func (f *framed) Close() error { return nil }
 
+var launches, computes = &framed{}, &framed{}
+
+func init() {
+	observe.Register("launches", func(hardware.Device) (observe.Instrument, error) { return launches, nil })
+	observe.Register("computes", func(hardware.Device) (observe.Instrument, error) { return computes, nil })
+}
+
 // TestInstrumentsOfLaunchesAndConfigurations: one frames as many launches as there are times, the other none, even if the launches cannot
 // be repeated without anything between them.
 func TestInstrumentsOfLaunchesAndConfigurations(t *testing.T) {
-	launches, computes := &framed{}, &framed{}
-	observe.Register("launches", func(hardware.Device) (observe.Instrument, error) { return launches, nil })
-	observe.Register("computes", func(hardware.Device) (observe.Instrument, error) { return computes, nil })
+	*launches, *computes = framed{}, framed{}
 	d := observed()
 	d.Arguments[0].RestoreEachLaunch = true
 	d.Metrics, d.Measure = nil, task.Measure{Timing: task.Timing{Launches: 5}, Observe: []string{"indexone", "none"}, Instruments: []task.Instrument{

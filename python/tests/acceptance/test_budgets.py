@@ -12,13 +12,13 @@ def test_no_time_at_all(package: Any, vector_add: list[Any]) -> None:
 
 
 def test_some_time(package: Any, vector_add: list[Any]) -> None:
-    vector_add[4]["unused"] = list(range(2000))
+    """A search that may take four times as long as one of three configurations does not come to all 6000."""
     began = time.perf_counter()
-    results, _ = package.tune_kernel(
-        *vector_add, strategy="random_sample", strategy_options={"time_limit": 3.0}, quiet=True
-    )
+    package.tune_kernel(*vector_add, quiet=True)
+    limit = {"time_limit": 4 * (time.perf_counter() - began)}
+    vector_add[4]["unused"] = list(range(2000))
+    results, _ = package.tune_kernel(*vector_add, strategy="random_sample", strategy_options=limit, quiet=True)
     assert 0 < len(results) < 6000
-    assert time.perf_counter() - began < 30  # a busy machine
 
 
 def test_enough_time(package: Any, vector_add: list[Any]) -> None:
