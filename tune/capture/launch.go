@@ -269,7 +269,9 @@ func (r *reader) readSizes() {
 		r.failf(name, "want three lines, each with a number for each of one to three dimensions")
 		return
 	}
-	r.Global, r.Local, r.Offset = r.numbers(name, lines[0], d, maxSize), r.numbers(name, lines[1], d, maxSize), r.numbers(name, lines[2], d, maxSize)
+	for i, to := range []*[]int{&r.Global, &r.Local, &r.Offset} {
+		*to = r.numbers(name, lines[i], d, maxSize)
+	}
 	items := 1.0
 	for _, n := range r.Global {
 		items *= float64(n)

@@ -18,7 +18,6 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/capture"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/task"
@@ -391,33 +390,24 @@ func TestTolerances(t *testing.T) {
 		"structs, other":      {raw: true, typ: array.Uint8, after: floats(1, 2), made: [][]byte{floats(1, 2.1)}, isNotCompared: true, remark: "DECIDE"},
 		"everything is small": {typ: array.Float32, after: floats(0, 0), made: [][]byte{floats(1, 0)}, isNotCompared: true, remark: "DECIDE"},
 	} {
-		l, err := capture.Read(captureOf(t, "__kernel void k(__global float *y) {}", "", "1\n1\n0\n", memory{c.after, c.after}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := &captured{proposer: &proposer{Proposal: &Proposal{}}, launch: l}
+		p := &captured{proposer: &proposer{Proposal: &Proposal{}}}
 		p.Definition.Arguments = []task.Argument{{Name: "y", Output: true}}
 		v := &task.Verification{Files: map[string]string{"y": "y.npy"}, Compare: map[string]task.Comparison{}}
-		e := launch.Element{Type: c.typ}
+		o := &comparison{want: &array.Array{Type: c.typ, Bytes: c.after}}
 		if c.raw {
-			e.Struct, err = array.NewStruct("pair", []array.Field{{Name: "a", Type: array.Float32}, {Name: "b", Type: array.Float32}})
-			if err != nil {
+			var err error
+			if o.want.Struct, err = array.NewStruct("pair", []array.Field{{Name: "a", Type: array.Float32}, {Name: "b", Type: array.Float32}}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		var made []map[string]string
-		for i, content := range c.made {
-			path := filepath.Join(t.TempDir(), fmt.Sprint(i))
-			if err := array.WriteNPY(path, &array.Array{Type: c.typ, Bytes: content}, nil); err != nil {
-				t.Fatal(err)
-			}
-			made = append(made, map[string]string{"y": path})
+		for _, content := range c.made {
+			o.add(content)
 		}
-		atol, err := p.compare(0, e, v, made)
+		atol := p.conclude(0, o, v)
 		remarks := strings.Join(p.Remarks["arguments[0]"], "\n")
-		if err != nil || atol != c.atol || v.Compare["y"].As != c.as || !strings.Contains(remarks, c.remark) || (remarks == "") != (c.remark == "") ||
+		if atol != c.atol || v.Compare["y"].As != c.as || !strings.Contains(remarks, c.remark) || (remarks == "") != (c.remark == "") ||
 			p.Definition.Arguments[0].Output == c.isNotCompared || (v.Files["y"] == "") != c.isNotCompared {
-			t.Errorf("%s: atol %v, %+v, %q, %+v (%v)", name, atol, v, remarks, p.Definition.Arguments[0], err)
+			t.Errorf("%s: atol %v, %+v, %q, %+v", name, atol, v, remarks, p.Definition.Arguments[0])
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -42,44 +40,23 @@ func (p *captured) verify(ctx context.Context, c Compiler, out string) error {
 	if err != nil {
 		return faultf("%s: the launch has no specification: %w", p.launch.Folder, err)
 	}
-	folder, err := os.MkdirTemp("", "ndtune-capture-")
-	if err != nil {
+	outputs := map[int]*comparison{}
+	for i, a := range s.Problem.Arguments() {
+		if a.Output {
+			after, err := p.launch.After(i)
+			if err != nil {
+				return err
+			}
+			outputs[i] = &comparison{want: &array.Array{Type: a.Element.Type, Struct: a.Element.Struct, Bytes: after}}
+		}
+	}
+	if err := p.repeat(ctx, c, s.Problem, outputs); err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
-	workers := worker.NewReserve(nil)
-	defer workers.Close()
-	var made []map[string]string
-	launches := repetitions
-	for name := range p.reach {
-		if strings.HasPrefix(name, "atom") {
-			launches = moreRepetitions
-			p.Remark("verify", "The kernel has atomic functions: if the order of work-items changes an output, compare: {NAME: {as: multiset}} sorts it.")
-			break
-		}
-	}
-	for i := range launches {
-		r, err := launchOnce(ctx, c, s.Problem, workers, filepath.Join(folder, strconv.Itoa(i)))
-		if err != nil {
-			return err
-		}
-		if r.Status != tune.Correct {
-			p.Remark("verify", "DECIDE: the launch fails here (%s): %q.", r.Status, excerpt.FirstLine(r.Reason))
-			made = nil
-			break
-		}
-		made = append(made, r.Files)
-	}
 	tolerance, exact := 0.0, false
-	for i, a := range s.Problem.Arguments() {
-		if !a.Output {
-			continue
-		}
-		needed, err := p.compare(i, a.Element, v, made)
-		if err != nil {
-			return err
-		}
-		tolerance, exact = max(tolerance, needed), exact || a.Element.Struct != nil || isInteger(a.Element.Type)
+	for i, o := range outputs {
+		needed := p.conclude(i, o, v)
+		tolerance, exact = max(tolerance, needed), exact || o.want.Struct != nil || isInteger(o.want.Type)
 	}
 	if len(v.Files) == 0 {
 		p.Remark("verify", "DECIDE: the launch changed no buffer that can be compared.")
@@ -94,6 +71,44 @@ func (p *captured) verify(ctx context.Context, c Compiler, out string) error {
 			v.RTol = "0"
 		}
 		p.Remark("verify", "DECIDE: is atol small enough? Repetitions of the launch need it.")
+	}
+	return nil
+}
+
+// repeat makes the launch some times, and compares its outputs.
+func (p *captured) repeat(ctx context.Context, c Compiler, of *problem.Problem, outputs map[int]*comparison) error {
+	workers := worker.NewReserve(nil)
+	defer workers.Close()
+	launches := repetitions
+	for name := range p.reach {
+		if strings.HasPrefix(name, "atom") {
+			launches = moreRepetitions
+			p.Remark("verify", "The kernel has atomic functions: if the order of work-items changes an output, compare: {NAME: {as: multiset}}\n"+
+				"sorts it.")
+			break
+		}
+	}
+	folder, err := os.MkdirTemp("", "ndtune-capture-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	for range launches {
+		r, err := launchOnce(ctx, c, of, workers, folder)
+		if err != nil {
+			return err
+		}
+		if r.Status != tune.Correct {
+			p.Remark("verify", "DECIDE: the launch fails here (%s): %q.", r.Status, excerpt.FirstLine(r.Reason))
+			return nil
+		}
+		for i, o := range outputs {
+			got, _, err := array.ReadNPY(r.Files[p.Definition.Arguments[i].Name])
+			if err != nil {
+				return err
+			}
+			o.add(got.Bytes)
+		}
 	}
 	return nil
 }
@@ -117,50 +132,52 @@ func launchOnce(ctx context.Context, c Compiler, of *problem.Problem, workers *w
 	return outcome.Results[0], nil
 }
 
-// compare chooses how an output is compared: as a multiset if repetitions of the launch only change its order, else by its numbers. It
+// A comparison is that of an output of the application with those of repetitions of its launch.
+type comparison struct {
+	want    *array.Array
+	differs bool
+	far     bool    // by more than the default tolerance
+	changed bool    // in more than the order of its elements
+	worst   float64 // the largest difference
+}
+
+// add compares the output of a repetition.
+func (c *comparison) add(content []byte) {
+	if bytes.Equal(content, c.want.Bytes) {
+		return
+	}
+	got := &array.Array{Type: c.want.Type, Struct: c.want.Struct, Bytes: content}
+	c.differs = true
+	c.far = c.far || judge.Tolerance{Default: true}.Compare("", got, c.want) != nil
+	c.changed = c.changed || !sameMultiset(got, c.want)
+	if m, err := array.Compare(got, c.want, 0, 0); err != nil { // structs
+		c.worst = math.Inf(1)
+	} else if m != nil {
+		c.worst = max(c.worst, m.MaxError)
+	}
+}
+
+// conclude chooses how output i is compared: as a multiset if repetitions of the launch only change its order, else by its numbers. It
 // returns the absolute tolerance that these need, 0 for the default.
-func (p *captured) compare(i int, e launch.Element, v *task.Verification, made []map[string]string) (atol float64, err error) {
+func (p *captured) conclude(i int, c *comparison, v *task.Verification) (atol float64) {
 	argument, field := &p.Definition.Arguments[i], fmt.Sprintf("arguments[%d]", i)
-	after, err := p.launch.After(i)
-	if err != nil {
-		return 0, err
-	}
-	want := &array.Array{Type: e.Type, Struct: e.Struct, Bytes: after}
-	differs, near, sorted, worst := false, true, true, 0.0
-	for _, files := range made {
-		read, _, err := array.ReadNPY(files[argument.Name])
-		if err != nil {
-			return 0, err
-		}
-		got := &array.Array{Type: want.Type, Struct: want.Struct, Bytes: read.Bytes}
-		if bytes.Equal(got.Bytes, after) {
-			continue
-		}
-		differs = true
-		near = near && judge.Tolerance{Default: true}.Compare("", got, want) == nil
-		sorted = sorted && sameMultiset(got, want)
-		if m, err := array.Compare(got, want, 0, 0); err != nil { // structs
-			worst = math.Inf(1)
-		} else if m != nil {
-			worst = max(worst, m.MaxError)
-		}
-	}
-	switch tolerance := math.Pow(10, math.Ceil(math.Log10(2*worst))); {
-	case !differs:
-	case !near && !sorted && tolerance > 0.1*largest(want):
+	switch tolerance := math.Pow(10, math.Ceil(math.Log10(2*c.worst))); {
+	case !c.differs:
+	case c.far && c.changed && tolerance > 0.1*largest(c.want):
 		argument.Output = false
 		delete(v.Files, argument.Name)
-		p.Remark(field, "DECIDE: %s is not compared: repetitions of the launch leave other content in it than the application had.", argument.Name)
-	case near:
+		p.Remark(field, "DECIDE: %s is not compared: repetitions of the launch leave other content in it than the application had.",
+			argument.Name)
+	case !c.far:
 		p.Remark(field, "Repetitions of the launch differ from the application in some bits, within the tolerance.")
-	case sorted:
+	case !c.changed:
 		v.Compare[argument.Name] = task.Comparison{As: array.Multiset}
 		p.Remark(field, "Repetitions of the launch have the same elements in another order, so they are sorted before they are compared.")
 	default:
-		p.Remark(field, "Repetitions of the launch differ from the application by up to %g, which atol allows for.", worst)
-		return tolerance, nil
+		p.Remark(field, "Repetitions of the launch differ from the application by up to %g, which atol allows for.", c.worst)
+		return tolerance
 	}
-	return 0, nil
+	return 0
 }
 
 // sameMultiset reports whether two arrays have the same elements in any order.

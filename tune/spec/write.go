@@ -21,8 +21,8 @@ import (
 )
 
 // A Draft is a specification to be written: the kernel, the constants, sizes, arguments, parameters, restrictions and baseline of a
-// definition, what verifies it (the configuration, files and tolerances), the files that it names, and remarks for its reader. Other parts of
-// the definition are not written.
+// definition, what verifies it (the configuration, files and tolerances), the files that it names, and remarks for its reader. Other parts
+// of the definition are not written.
 type Draft struct {
 	Definition task.Definition
 	Files      []string            // of the source, as the specification names them
