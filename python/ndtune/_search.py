@@ -97,14 +97,8 @@ class Search(Outcome):
         if task.plan.object:
             arguments += ["--strategy", "command:" + shlex.join(callbacks.command("strategy"))]
         if task.plan.time_limit is not None:
-            startup = time.perf_counter() - task.begun
-            if startup > task.plan.time_limit:
-                raise RuntimeError(
-                    f"The startup time of the tuning process ({startup} seconds) has exceeded the time limit "
-                    f"({task.plan.time_limit} seconds). Please increase the time limit or decrease the size of the "
-                    "search space."
-                )
-            arguments += ["--time-limit", f"{task.plan.time_limit - startup:.6f}s"]
+            left = task.plan.time_limit - (time.perf_counter() - task.begun)
+            arguments += ["--time-limit", f"{max(left, 1e-6):.6f}s"]
         return arguments
 
     def _ask_python(self, command: Callable[[str], list[str]]) -> None:

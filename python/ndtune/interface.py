@@ -97,6 +97,12 @@ def tune_kernel(  # fmt: skip
     if parallel and simulation_mode:
         raise ValueError("Enabling `parallel` and `simulation_mode` together is not supported")
     space: Any = Space(tune_params) if simulation_mode else _specification(kernel, given, tune_params)
+    startup, limit = time.perf_counter() - begun, dict(strategy_options or {}).get("time_limit")
+    if limit is not None and startup > limit:
+        raise RuntimeError(
+            f"The startup time of the tuning process ({startup} seconds) has exceeded the time limit ({limit} "
+            "seconds). Please increase the time limit or decrease the size of the search space."
+        )
     plan = strategies.plan(strategy, strategy_options, space, seed, lambda: len(_configurations(space, restrictions)))
     for note in plan.notes:
         warn(note)

@@ -1,14 +1,23 @@
 """Limits of time and of evaluations."""
 
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 
 def test_no_time_at_all(package: Any, vector_add: list[Any]) -> None:
+    for more in ({}, {"strategy": "random_sample"}):  # before anything else is said of the options
+        with pytest.raises(RuntimeError, match="startup time of the tuning process"):
+            package.tune_kernel(*vector_add, strategy="random_sample", strategy_options={"time_limit": 0.0, **more})
+
+
+def test_no_time_for_a_simulation(package: Any, vector_add: list[Any], cache: Callable[..., Path]) -> None:
+    options: dict[str, Any] = {"strategy": "random_sample", "strategy_options": {"time_limit": 0.0}}
     with pytest.raises(RuntimeError, match="startup time of the tuning process"):
-        package.tune_kernel(*vector_add, strategy="random_sample", strategy_options={"time_limit": 0.0})
+        package.tune_kernel(*vector_add, cache=cache(vector_add[4]), simulation_mode=True, **options)
 
 
 def test_some_time(package: Any, vector_add: list[Any]) -> None:
