@@ -42,6 +42,7 @@ type Array struct {
 	Type   Type
 	Bytes  []byte  // little-endian, as in device memory
 	Struct *Struct // of the elements, whose bytes are of type Uint8; nil: Type is the type of the elements
+	Digest string  // of Bytes, which then never change; "": unknown
 }
 
 // New returns an array of n elements, all zero. It panics if n is negative or t
@@ -67,6 +68,9 @@ func From(v any) (*Array, error) {
 	if a, ok := v.(*Array); ok && a != nil {
 		if err := a.invariant(); err != nil {
 			return nil, err
+		}
+		if a.Digest != "" {
+			return a, nil
 		}
 		return a.Clone(), nil
 	}
@@ -134,7 +138,7 @@ func (a *Array) As(t Type) (*Array, error) {
 	case len(a.Bytes)%t.Size() != 0:
 		return nil, fmt.Errorf("view a %v array as %v: %d bytes are no multiple of %d", a.Type, t, len(a.Bytes), t.Size())
 	}
-	return &Array{Type: t, Bytes: a.Bytes}, nil
+	return &Array{Type: t, Bytes: a.Bytes, Digest: a.Digest}, nil
 }
 
 // Convert returns the scalars of a rounded to those of another type, in elements of that type: integers saturate, and NaN becomes 0 in

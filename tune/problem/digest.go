@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/clc"
@@ -275,13 +276,23 @@ func (v *verification) kind(given *task.Verification) string {
 
 // contentDigest returns the digest of an array of the problem, which is computed once.
 func (p *Problem) contentDigest(a *array.Array) string {
-	if a == nil {
+	switch {
+	case a == nil:
 		return ""
+	case a.Digest != "":
+		return a.Digest
 	}
-	text, known := p.digests.Load(a)
+	at := memory{unsafe.SliceData(a.Bytes), len(a.Bytes)}
+	text, known := p.digests.Load(at)
 	if !known {
 		text = fmt.Sprintf("%x", sha256.Sum256(a.Bytes))
-		p.digests.Store(a, text)
+		p.digests.Store(at, text)
 	}
 	return text.(string)
+}
+
+// A memory is the place of the bytes of an array, which arrays of several types may share.
+type memory struct {
+	first *byte
+	len   int
 }

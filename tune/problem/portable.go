@@ -41,6 +41,15 @@ func (p *Problem) Encode() ([]byte, error) {
 	return d.Encode()
 }
 
+// EncodeInto is Encode as [task.Definition.EncodeInto] does it.
+func (p *Problem) EncodeInto(memory func(size int) []byte) ([]byte, error) {
+	d, err := p.Portable()
+	if err != nil {
+		return nil, err
+	}
+	return d.EncodeInto(memory, p.contentDigest)
+}
+
 // portable is Portable for a problem without functions.
 func (p *Problem) portable() task.Definition {
 	d := p.definition

@@ -56,7 +56,7 @@ type Problem struct {
 	buildRestrictions []*expression.Expression
 
 	commandDigest func() string // of Kernel.Command
-	digests       sync.Map      // of arrays, which never change: texts by *array.Array
+	digests       sync.Map      // of arrays, which never change: texts by memory
 }
 
 // New checks a definition and compiles it. It joins a [task.FieldError] for each fault in its error. It

@@ -54,8 +54,7 @@ func (h *Host[Q, A]) Close() { close(h.closed) }
 
 // A Child is a process that a [Host] has started.
 type Child[Q, A any] struct {
-	Number int       // counted from 1, in the order of their start
-	Began  time.Time // when it was started, or asked anew
+	Number int // counted from 1, in the order of their start
 
 	// Requests are sent to the child in their order. Close it to let the child end by itself, and
 	// after the child has ended.
@@ -79,7 +78,7 @@ type group struct {
 // Start runs the program once more, with further environment variables, NAME=VALUE.
 func (h *Host[Q, A]) Start(environment ...string) (*Child[Q, A], error) {
 	h.Started++
-	c := &Child[Q, A]{Number: h.Started, Began: time.Now(), Requests: make(chan Q, 8), end: &End{}, over: make(chan struct{})}
+	c := &Child[Q, A]{Number: h.Started, Requests: make(chan Q, 8), end: &End{}, over: make(chan struct{})}
 	c.printed = h.printed(c.Number)
 	path, err := OwnPath()
 	if err != nil {

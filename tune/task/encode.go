@@ -38,7 +38,7 @@ func Decode(data []byte) (d Definition, err error) {
 			return a
 		}
 		end := offset + e.Lengths[0]
-		content := array.Array{Type: a.Type, Struct: a.Struct, Bytes: data[offset:end:end]}
+		content := array.Array{Type: a.Type, Struct: a.Struct, Bytes: data[offset:end:end], Digest: a.Digest}
 		offset, e.Lengths = end, e.Lengths[1:]
 		return &content
 	})
@@ -59,11 +59,17 @@ func init() {
 
 // Encode returns a definition without functions for another process: see problem.Problem.Portable.
 func (d *Definition) Encode() ([]byte, error) {
+	return d.EncodeInto(func(size int) []byte { return make([]byte, size) }, func(*array.Array) string { return "" })
+}
+
+// EncodeInto is Encode into the memory that a function returns, for a process that trusts this one: it need not compute the digests of
+// arrays again.
+func (d *Definition) EncodeInto(memory func(size int) []byte, digest func(*array.Array) string) ([]byte, error) {
 	var contents [][]byte
 	var e encoded
 	e.Definition = d.withArrays(func(a *array.Array) *array.Array {
 		contents, e.Lengths = append(contents, a.Bytes), append(e.Lengths, len(a.Bytes))
-		return &array.Array{Type: a.Type, Struct: a.Struct}
+		return &array.Array{Type: a.Type, Struct: a.Struct, Digest: digest(a)}
 	})
 	var head bytes.Buffer
 	if err := gob.NewEncoder(&head).Encode(e); err != nil {
@@ -73,7 +79,7 @@ func (d *Definition) Encode() ([]byte, error) {
 	for _, content := range contents {
 		size = aligned(size) + len(content)
 	}
-	data, end := make([]byte, size), head.Len()
+	data, end := memory(size), head.Len()
 	copy(data, head.Bytes())
 	for _, content := range contents {
 		end = aligned(end) + copy(data[aligned(end):], content)

@@ -36,7 +36,7 @@ func (p *Pool) handle(e event, now time.Time) error {
 			// The host's clock also measures delays of the host.
 			p.shared = p.shared || p.identity.Timer == hardware.TimerHost
 		}
-		if took := now.Sub(m.child.Began); p.starting == 0 || took < p.starting {
+		if took := a.Starting; p.starting == 0 || took < p.starting {
 			p.starting = took
 		}
 		p.rest(m, now)

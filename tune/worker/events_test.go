@@ -24,9 +24,8 @@ func TestTimeOfAStart(t *testing.T) {
 		took, want time.Duration
 	}{{false, 3 * time.Second, 3 * time.Second}, {true, time.Second, time.Second}, {true, 2 * time.Second, time.Second}} {
 		one := &child{Number: len(p.members) + 1, Requests: make(chan request, 1)}
-		one.Began = now.Add(-c.took)
 		p.members = append(p.members, &member{spent: &Spent{}, child: one, builds: c.builds, state: starting})
-		if err := p.handle(event{Child: one, Answer: answer{Ready: &hardware.Device{}}}, now); err != nil || p.starting != c.want {
+		if err := p.handle(event{Child: one, Answer: answer{Ready: &hardware.Device{}, Starting: c.took}}, now); err != nil || p.starting != c.want {
 			t.Errorf("%+v: %s, %v", c, p.starting, err)
 		}
 	}

@@ -35,8 +35,9 @@ type Pool struct {
 	generating time.Duration // that a command may take for a source
 
 	hello   hello
-	reserve *Reserve // of the options, or of this pool alone
-	host    *host    // of the reserve
+	segment *process.Segment // with the problem; nil: the hello has it
+	reserve *Reserve         // of the options, or of this pool alone
+	host    *host            // of the reserve
 	events  <-chan event
 	closed  bool
 
@@ -158,14 +159,28 @@ func (p *Pool) prepare() (err error) {
 		}
 		return nil
 	}
-	p.hello.Problem, err = p.problem.Encode()
+	p.hello.Problem, err = p.problem.EncodeInto(func(size int) []byte {
+		if size >= segmentLeast {
+			if s, err := process.NewSegment(size); err == nil { // else the problem goes through the pipes
+				p.segment = s
+				return s.Bytes
+			}
+		}
+		return make([]byte, size)
+	})
 	p.hello.Bulk = len(p.hello.Problem)
+	if p.segment != nil {
+		p.hello.Problem, p.hello.Segment = nil, p.segment.Seal()
+	}
 	var functions *problem.FunctionError
 	if errors.As(err, &functions) {
 		return fmt.Errorf("%w: register it (worker.Register), or evaluate in this process (device.Open)", err)
 	}
 	return err
 }
+
+// segmentLeast is the least size of a problem, in bytes, that workers read from a segment of memory.
+const segmentLeast = 1 << 20
 
 // setter returns what changes the settings of a device; nil: that is not allowed.
 func (p *Pool) setter(index int) device.Setter {
@@ -246,6 +261,7 @@ func (p *Pool) Close() {
 		close(m.child.Requests)
 	}
 	p.members, p.closed = nil, true
+	p.segment.Close()
 	if p.hello.Scratch != "" {
 		_ = os.RemoveAll(p.hello.Scratch) // temporary files, of no use to anyone
 	}

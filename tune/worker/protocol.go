@@ -3,6 +3,7 @@ package worker
 import (
 	"encoding/json"
 	"io"
+	"time"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
@@ -39,6 +40,7 @@ type request struct {
 // An answer is a message of a worker: one of its fields is set.
 type answer struct {
 	Ready      *hardware.Device // as the worker found it
+	Starting   time.Duration    // with Ready: what its start has taken, without waiting for requests
 	Stage      *stage
 	Need       string // the key of right outputs
 	Outputs    *outputs
@@ -56,12 +58,14 @@ type answer struct {
 
 // hello tells a worker what it is for.
 type hello struct {
+	Warm     bool   // open the device, for the hello of a problem to come
 	Builds   bool   // or else it evaluates
 	Selector string // of the device, «platform:device»
 	Device   hardware.Device
 
 	Problem []byte // by problem.Problem.Encode; nil: a registered function makes it
-	Bulk    int    // length of Problem, if it follows the message
+	Bulk    int    // length of Problem, if it follows the message or is in a segment
+	Segment int    // its number, see process.OpenSegment; 0: there is none
 	Maker   string // its name
 	Input   string // for it
 	Digest  string // that the problem must have
@@ -81,7 +85,7 @@ type hello struct {
 
 // Bulk implements process.Bulky.
 func (r *request) Bulk() (*[]byte, int) {
-	if r.Hello == nil {
+	if r.Hello == nil || r.Hello.Segment > 0 {
 		return nil, 0
 	}
 	return &r.Hello.Problem, r.Hello.Bulk

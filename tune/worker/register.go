@@ -50,6 +50,11 @@ func Main() {
 func (h *hello) problem() (*problem.Problem, error) {
 	var d task.Definition
 	var err error
+	if h.Segment > 0 {
+		if h.Problem, err = process.OpenSegment(h.Segment, h.Bulk); err != nil {
+			return nil, err
+		}
+	}
 	if h.Problem != nil {
 		d, err = task.Decode(h.Problem)
 	} else if maker, ok := makers[h.Maker]; ok {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/process"
 )
 
@@ -17,9 +18,10 @@ import (
 type Reserve struct {
 	host *host
 
-	mutex  sync.Mutex
-	spares []spare
-	ending *time.Timer // of all spares; nil: there was none yet
+	mutex    sync.Mutex
+	spares   []spare
+	ending   *time.Timer // of all spares; nil: there was none yet
+	settling *time.Timer // of all but one; nil: they stay
 }
 
 // A spare is a worker in a reserve.
@@ -30,22 +32,47 @@ type spare struct {
 	selector string // "": it has no device yet, and can become a worker of any kind
 }
 
-// reserveTime is how long workers wait for the next pool. A context holds hundreds of megabytes of a GPU's memory.
+// reserveTime is how long workers wait for the next pool.
 const reserveTime = 10 * time.Minute
 
 // NewReserve returns an empty reserve. Output gets the lines that its workers print, as in [Options].
 func NewReserve(output io.Writer) *Reserve { return &Reserve{host: newHost(output)} }
 
-// Prepare starts a worker before its device is known, so that it loads the drivers while the program chooses one.
+// Prepare starts a worker before its device is known, so that it loads the drivers while the program chooses one. It does nothing if
+// there is a worker that evaluates.
 func (r *Reserve) Prepare() error {
 	if !hasRun {
 		return errNoMain
+	}
+	if r.find(func(s *spare) bool { return !s.builds }, func(*spare) {}) {
+		return nil
 	}
 	c, err := r.host.Start()
 	if err == nil {
 		r.add(spare{child: c})
 	}
 	return err
+}
+
+// Warm lets the worker of [Reserve.Prepare] open a device and check its timer, if no pool has it yet. A pool for the device gets it then.
+func (r *Reserve) Warm(d device.Listed) {
+	r.find(func(s *spare) bool { return s.selector == "" }, func(s *spare) {
+		s.selector = d.Selector()
+		s.child.Requests <- request{Hello: &hello{Warm: true, Selector: s.selector, Device: *d.Identity}}
+	})
+}
+
+// find hands the first worker of which something is true to a function, and reports whether there is one.
+func (r *Reserve) find(is func(*spare) bool, then func(*spare)) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	for i := range r.spares {
+		if s := &r.spares[i]; s.child.Alive() && is(s) {
+			then(s)
+			return true
+		}
+	}
+	return false
 }
 
 // closeTime is how long workers of a CPU may take to end by themselves.
@@ -76,6 +103,20 @@ func (r *Reserve) Close() {
 		}
 	}
 	r.spares = nil
+}
+
+// settleTime is how long the workers of one pool wait for the next one, if there may be none.
+const settleTime = 5 * time.Second
+
+// Settle says that there may be no pool for long: after some seconds one worker that evaluates is left. A context holds hundreds of
+// megabytes of a GPU's memory.
+func (r *Reserve) Settle() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.settling != nil {
+		r.settling.Stop()
+	}
+	r.settling = time.AfterFunc(settleTime, func() { r.trim(0, 1) })
 }
 
 // put takes a worker that has nothing to do.
@@ -114,9 +155,6 @@ func (r *Reserve) take(builds bool, selector string) *child {
 		return nil
 	}
 	c := r.spares[i].child
-	if r.spares[i].selector != "" {
-		c.Began = time.Now()
-	}
 	r.spares = slices.Delete(r.spares, i, i+1)
 	return c
 }

@@ -2,7 +2,9 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +14,8 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // openReserved opens a pool with a reserve.
@@ -111,6 +115,60 @@ func TestOneProcessForASearch(t *testing.T) {
 	search()
 	if n := r.host.Started; n != 1 {
 		t.Errorf("%d workers were started, want 1", n)
+	}
+	r.Close()
+	checkGone(t, mark)
+}
+
+// TestWarmWorker: a worker that has opened the device before the problem was there evaluates it, and one search after the other finds its
+// own data, which are too long for a message, in memory that they share.
+func TestWarmWorker(t *testing.T) {
+	t.Parallel()
+	needPoCL(t)
+	r := NewReserve(nil)
+	mark := nextMark()
+	r.host.Environment = []string{mark}
+	r.Warm(testDevice(t)) // there is no worker for it
+	if err := errors.Join(r.Prepare(), r.Prepare()); err != nil {
+		t.Fatal(err)
+	}
+	r.Warm(testDevice(t))
+	r.Warm(testDevice(t))
+	for _, first := range []float32{1, 2} {
+		data := make([]float32, segmentLeast/4)
+		data[0], data[len(data)-1] = first, 10
+		p := mustProblem(t, task.Definition{
+			Kernel: task.Kernel{Name: "echo", Source: `
+__kernel void echo(__global float *y, __global const float *x) { y[get_global_id(0)] = x[get_global_id(0)] + 0 * f; }
+// standin: echo is copy(y, x)`},
+			ProblemSize: []task.Expr{fmt.Sprint(len(data))}, BlockSize: [3]task.Expr{"64"},
+			Arguments: []task.Argument{
+				{Name: "y", Type: "float32", Size: fmt.Sprint(len(data)), Output: true}, {Name: "x", Data: data},
+			},
+			Parameters: []space.Parameter{{Name: "f", Values: []space.Value{1, 2}}},
+			Verify:     &task.Verification{Expected: map[string]any{"y": data}},
+		})
+		pool := openReserved(t, whole, p, r)
+		if runtime.GOOS == "linux" && pool.segment == nil {
+			t.Error("the problem is in no segment")
+		}
+		pool.starting = time.Hour // no other worker is worth its start
+		pool.Expect(2)
+		o, err := tune.Run(t.Context(), p, pool, tune.Options{})
+		if err != nil || len(o.Results) != 2 {
+			t.Fatalf("%v, %+v", err, o)
+		}
+		for _, result := range o.Results {
+			wantCorrect(t, result.Configuration.Key(), result)
+		}
+		pool.Close()
+	}
+	if n := r.host.Started; n != 1 {
+		t.Errorf("%d workers were started, want 1", n)
+	}
+	r.trim(0, 1)
+	if len(r.spares) != 1 {
+		t.Errorf("%d workers are left, want 1", len(r.spares))
 	}
 	r.Close()
 	checkGone(t, mark)

@@ -22,7 +22,8 @@ type server struct {
 	work    chan request // tasks
 	replies chan request // to questions in the middle of a task
 	greeted bool
-	idle    *device.Launcher // of the last problem, while there is none
+	idle    *device.Launcher // of the last problem, while there is none, or opened for the first one
+	started time.Duration    // what the start has taken so far
 
 	surveyed bool    // it has measured peaks
 	probes   *probes // of the peaks that the limits of a search need; nil: none
@@ -30,12 +31,16 @@ type server struct {
 	parent *process.Parent[request, answer]
 
 	problem   *problem.Problem
-	builds    bool // or else it evaluates
+	segment   []byte // that holds arrays of the problem; nil: none
+	builds    bool   // or else it evaluates
 	alone     bool
 	making    time.Time // when it began to make right outputs
 	evaluator *device.Evaluator
 	trace     *os.File // nil: none is wanted
 }
+
+// began is when this process began.
+var began = time.Now()
 
 // serve answers the parent's requests until it cannot go on, and returns the exit status. Otherwise
 // Listen ends the process.
@@ -48,6 +53,7 @@ func serve() int {
 	s := newServer(parent)
 	go parent.Listen(s.hear)
 	_, _ = listed() // loads the drivers, if the parent still chooses a device; an error is told to those who need one
+	s.started = time.Since(began)
 	err = s.greet(*(<-s.work).Hello)
 	for err == nil {
 		err = s.do(s.next())
@@ -93,13 +99,21 @@ func (s *server) greet(h hello) error {
 	if h.Program != nil {
 		return s.describe(h)
 	}
-	var err error
-	if s.problem, err = h.problem(); err != nil {
-		return err
-	}
+	since := time.Now()
 	d, err := findDevice(h)
 	if err != nil {
 		return err
+	}
+	if h.Warm {
+		s.idle, err = device.NewLauncher(d.Device, h.Device.Timer)
+		s.started += time.Since(since)
+		return err
+	}
+	if s.problem, err = h.problem(); err != nil {
+		return err
+	}
+	if h.Segment > 0 {
+		s.segment = h.Problem
 	}
 	if path := os.Getenv(traceVariable); path != "" && s.trace == nil {
 		if s.trace, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666); err != nil {
@@ -124,7 +138,7 @@ func (s *server) greet(h hello) error {
 	} else if h.Task.Needs != nil && found.Timer == hardware.TimerEvent { // the host's clock would also measure what builders do to the host
 		s.prepareProbes(h.Task)
 	}
-	s.parent.Send(answer{Ready: &found})
+	s.parent.Send(answer{Ready: &found, Starting: s.started + time.Since(since)})
 	return nil
 }
 
@@ -154,6 +168,10 @@ func (s *server) do(r request) error {
 	case r.Release && s.evaluator != nil:
 		s.idle = s.evaluator.Detach()
 		s.problem, s.evaluator = nil, nil
+		if s.segment != nil {
+			process.CloseSegment(s.segment)
+			s.segment = nil
+		}
 		return nil
 	case r.Release && s.surveyed:
 		return nil

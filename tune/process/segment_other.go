@@ -1,0 +1,23 @@
+//go:build !linux
+
+package process
+
+import "errors"
+
+// A Segment is memory that children can read without a copy: on Linux alone.
+type Segment struct{ Bytes []byte }
+
+// NewSegment returns an error.
+func NewSegment(int) (*Segment, error) { return nil, errors.ErrUnsupported }
+
+// Seal does nothing.
+func (s *Segment) Seal() int { return 0 }
+
+// Close does nothing.
+func (s *Segment) Close() {}
+
+// OpenSegment returns an error.
+func OpenSegment(int, int) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+// CloseSegment does nothing.
+func CloseSegment([]byte) {}
