@@ -119,17 +119,26 @@ func (j *job) checkFiles() error {
 	}, log)
 }
 
-// prepareWorker starts the first worker of a search on this machine before its device is chosen. It and this process load the drivers
-// meanwhile.
-// The caller closes the reserve that holds it; nil: the search has no workers here.
-func prepareWorker(c *cli.Context) *worker.Reserve {
+// prepareWorker starts the first worker of a search on this machine, before its device is chosen and also while a specification is
+// awaited. It and this process load the drivers meanwhile, and it opens the device. The caller calls done after the last search. The
+// reserve that holds it is nil if the search has no workers here.
+func prepareWorker(c *cli.Context) (r *worker.Reserve, done func()) {
 	if inProcess(c) || c.IsSet("fleet") || c.IsSet("listen") {
-		return nil
+		return nil, func() {}
 	}
-	r := worker.NewReserve(verboseOutput(c))
-	go func() { _, _ = device.List() }() // loads the drivers, also while a specification is awaited
-	_ = r.Prepare()                      // the pool starts another one, and tells why it cannot
-	return r
+	if s := sharedOf(c); s != nil {
+		r, done = s.reserve, func() {}
+	} else {
+		r = worker.NewReserve(verboseOutput(c))
+		done = r.Close
+	}
+	_ = r.Prepare() // the pool starts another one, and tells why it cannot
+	go func() {
+		if devices, err := selectDevices(c); err == nil {
+			r.Warm(devices[0])
+		}
+	}()
+	return r, done
 }
 
 // searchAndWrite makes the search, and writes its outputs. The outcome is nil if the search did not begin.
@@ -156,8 +165,9 @@ func (j *job) begin() {
 func (j *job) searchAndShow() (*tune.Outcome, error) {
 	c := j.cli
 	if j.place.Devices == nil {
-		j.evaluation.Reserve = prepareWorker(c)
-		defer j.evaluation.Reserve.Close()
+		reserve, done := prepareWorker(c)
+		defer done()
+		j.evaluation.Reserve = reserve
 		var err error
 		if j.place.Devices, err = selectDevices(c); err != nil {
 			return nil, err

@@ -54,15 +54,24 @@ func run() int {
 		}
 	}()
 
-	app := newApp()
 	out := &output{to: plainWriter{os.Stdout}, terminal: term.IsTerminal(int(os.Stdout.Fd()))}
-	app.Writer, app.ErrWriter = out, notes
-	err := app.RunContext(ctx, flagsFirst(app, os.Args))
+	return execute(ctx, os.Args, os.Stdin, out, notes, nil)
+}
+
+// execute runs a command line and returns the exit status. Shared is what it has in common with others of this process; nil: it is the
+// only one.
+func execute(ctx context.Context, args []string, in io.Reader, out *output, notes io.Writer, shared *shared) int {
+	app := newApp()
+	app.Reader, app.Writer, app.ErrWriter, app.Metadata = in, out, notes, map[string]any{sharedKey: shared}
+	err := app.RunContext(ctx, flagsFirst(app, args))
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("print the results: %w", out.err)
 	}
 	status := exitStatus(err, ctx.Err() != nil)
 	stream := streamOf(app)
+	if stream == nil && shared != nil {
+		stream = newStream(out)
+	}
 	switch unreported := err != nil && !errors.Is(err, errReported) && status != statusInterrupted; {
 	case unreported && stream != nil:
 		stream.end.Error = err.Error()

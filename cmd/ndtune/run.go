@@ -67,8 +67,9 @@ a specification after the other on standard input, and reads a line for each (do
 
 // runEach answers each specification on standard input, until that ends. A specification that is wrong costs its own answer only.
 func runEach(c *cli.Context, e session.Evaluation, choose func() (device.Listed, error)) error {
-	e.Reserve = prepareWorker(c)
-	defer e.Reserve.Close()
+	reserve, done := prepareWorker(c)
+	defer done()
+	e.Reserve = reserve
 	if _, err := choose(); err != nil {
 		return err
 	}

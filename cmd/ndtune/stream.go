@@ -46,15 +46,24 @@ func jsonLinesFlag() cli.Flag {
 func streamed(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.Bool("json") {
-			c.App.Writer, c.App.ErrWriter = io.Discard, &stream{to: c.App.Writer, end: streamEnd{Kind: "end"}}
-			var stop context.CancelFunc
-			c.Context, stop = context.WithCancel(c.Context)
-			defer stop()
-			stopWithoutReader(stop)
+			c.App.Writer, c.App.ErrWriter = io.Discard, newStream(c.App.Writer)
+			if sharedOf(c) == nil {
+				defer endWithoutReader(c)()
+			}
 		}
 		return action(c)
 	}
 }
+
+// endWithoutReader cancels the context of a command when nobody reads its output any more. The caller calls done at the end.
+func endWithoutReader(c *cli.Context) (done func()) {
+	ctx, stop := context.WithCancel(c.Context)
+	c.Context = ctx
+	stopWithoutReader(stop)
+	return stop
+}
+
+func newStream(to io.Writer) *stream { return &stream{to: to, end: streamEnd{Kind: "end"}} }
 
 // streamOf returns the stream of a program; nil: it prints for people.
 func streamOf(app *cli.App) *stream {

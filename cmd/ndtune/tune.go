@@ -52,8 +52,8 @@ For programs, there are JSON lines, and - is a specification on standard input (
 		Flags: slices.Concat(specFlags(), tuneFlags(), []cli.Flag{finalistsFlag(), jsonLinesFlag()},
 			searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
 		Action: streamed(func(c *cli.Context) error {
-			reserve := prepareWorker(c)
-			defer reserve.Close()
+			reserve, done := prepareWorker(c)
+			defer done()
 			s, err := loadFrom(c, loadSizes)
 			if err != nil {
 				return err
