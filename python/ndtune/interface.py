@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ndtune import _binary, _run, strategies, util
+from ndtune import _binary, _process, _run, strategies, util
 from ndtune._binary import NdtuneError
 from ndtune._cache import Cache
 from ndtune._caller import outermost, warn
@@ -91,6 +91,9 @@ def tune_kernel(  # fmt: skip
         raise ValueError(f"iterations must be at least 1, not {iterations}")
     if not simulation_mode and any(hasattr(a, "param_key") for a in (*arguments, answer)):
         return _each_choice(asked)
+    where = ",".join(devices) if devices else _device(platform, device)
+    if not simulation_mode:
+        _process.prepare(where)
     wanted = _objectives(objective, objective_higher_is_better, objectives)
     util.check_metrics(metrics)
     parallel = bool(os.environ.get("KERNEL_TUNER_PARALLEL")) if parallel is None else parallel
@@ -114,7 +117,7 @@ def tune_kernel(  # fmt: skip
         simulation = Simulation(task)
         simulation.run(lambda: _configurations(space, restrictions))
         return simulation.results, simulation.env
-    task.flags = ["--device", ",".join(devices) if devices else _device(platform, device)]
+    task.flags = ["--device", where]
     task.flags += ["--prior", str(prior or "none"), *options]
     task.flags += ["--workers", str(parallel)] if parallel and parallel is not True else []
     seen = {"device": device, "platform": platform, "compiler": compiler, "lang": kernel.lang}

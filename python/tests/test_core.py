@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import ndtune
-from ndtune import _run, util
+from ndtune import _process, util
 from ndtune._cache import Cache
 from ndtune._space import Space
 from ndtune._specification import Kernel, Specification
@@ -201,7 +201,7 @@ def test_two_searches_at_once() -> None:
 def test_a_process_that_died_is_replaced() -> None:
     source = "__kernel void k(__global int *a) { a[0] += 1; }"
     first = ndtune.run_kernel("k", source, 1, [np.zeros(1, np.int32)], {"block_size_x": 1})
-    _run._runners["0:0"]._process._child.kill()
+    _process._idle[0].child.kill()
     again = ndtune.run_kernel("k", source, 1, [np.zeros(1, np.int32)], {"block_size_x": 1})
     assert first[0][0] == again[0][0] == 1
 
