@@ -121,7 +121,7 @@ func initCapture(c *cli.Context) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	out, err := initOutput(c, l.Kernel+".yaml")
+	out, err := initOutput(c, l.Kernel+".yaml", ".cl", ".spv")
 	if err != nil {
 		return err
 	}
@@ -136,14 +136,17 @@ func initCapture(c *cli.Context) error {
 	return reportProposal(c, out, proposal)
 }
 
-// initOutput returns the file that gets the specification, which must not be there.
-func initOutput(c *cli.Context, byDefault string) (string, error) {
+// initOutput returns the file that gets the specification. Neither it nor files with its name and other extensions may be there.
+func initOutput(c *cli.Context, byDefault string, others ...string) (string, error) {
 	out := cmp.Or(c.String("output"), byDefault)
 	if err := checkFolder(out); err != nil {
 		return "", wrong("write to %s: %w", out, err)
 	}
-	if _, err := os.Stat(out); err == nil && !c.Bool("force") {
-		return "", wrong("%s exists already; --force replaces it, -o writes to another file", out)
+	for _, extension := range append(others, filepath.Ext(out)) {
+		path := strings.TrimSuffix(out, filepath.Ext(out)) + extension
+		if _, err := os.Stat(path); err == nil && !c.Bool("force") {
+			return "", wrong("%s exists already; --force replaces it, -o writes to another file", path)
+		}
 	}
 	return out, nil
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/capture"
 	"github.com/ndtune/ndtune/tune/clc"
@@ -27,6 +28,8 @@ type captured struct {
 	*proposer
 	launch *capture.Launch
 	stem   string // of the names of files, with their folder
+
+	written []string // files
 }
 
 // FromCapture writes the specification of a captured launch to the file out, and its source and its data beside it. Sizes and data
@@ -34,15 +37,25 @@ type captured struct {
 // whether its outputs are always the same. The error about a launch that has no specification is a [SourceError].
 func FromCapture(ctx context.Context, l *capture.Launch, out string, c Compiler) (*Proposal, error) {
 	p := &captured{launch: l, stem: strings.TrimSuffix(out, filepath.Ext(out))}
-	if err := p.read(ctx, out, c); err != nil {
+	if err := p.propose(ctx, out, c); err != nil {
+		for _, path := range p.written {
+			_ = os.Remove(path)
+		}
 		return nil, err
+	}
+	return p.Proposal, nil
+}
+
+func (p *captured) propose(ctx context.Context, out string, c Compiler) error {
+	if err := p.read(ctx, out, c); err != nil {
+		return err
 	}
 	p.readConstants()
 	p.chooseLocalSize()
 	p.Definition.Verify = &task.Verification{Files: map[string]string{}, Compare: map[string]task.Comparison{}}
 	for i, a := range p.Kernel.Arguments {
 		if err := p.addCaptured(i, a); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	p.pruneConstants() // which lists other macros
@@ -50,9 +63,15 @@ func FromCapture(ctx context.Context, l *capture.Launch, out string, c Compiler)
 	p.Remark("baseline", "What the application launches.")
 	p.Remark("measure", "measure: {cache: cold} times launches that find their data in memory instead of the caches.")
 	if err := p.verify(ctx, c, out); err != nil {
-		return nil, err
+		return err
 	}
-	return p.Proposal, p.Write(out)
+	return p.Write(out)
+}
+
+// write writes a file that only its owner may read.
+func (p *captured) write(path string, content []byte) error {
+	p.written = append(p.written, path)
+	return files.WritePrivate(path, content)
 }
 
 // read writes the source beside the specification, builds it as the application does, and finds the kernel.
@@ -65,10 +84,13 @@ func (p *captured) read(ctx context.Context, out string, c Compiler) (err error)
 		}
 	}
 	o, missing, unsafe := splitOptions(l.Options)
+	if !clc.HasIncludes(l.Source) {
+		o.Includes, missing = nil, nil
+	}
 	u := &Untuned{Sources: []string{p.stem + ".spv"}, Options: o.Build, Kernel: device.Signature{Name: l.Kernel}}
 	if l.SPIRV == nil {
 		o.Sources = []string{p.stem + ".cl"}
-		if err = files.WritePrivate(o.Sources[0], []byte(l.Source)); err != nil {
+		if err = p.write(o.Sources[0], []byte(l.Source)); err != nil {
 			return err
 		}
 		if u, err = Read(o); err != nil {
@@ -76,7 +98,7 @@ func (p *captured) read(ctx context.Context, out string, c Compiler) (err error)
 		}
 		u.Missing = nil // the source builds without them
 		err = u.findCaptured(ctx, c, l)
-	} else if err = files.WritePrivate(u.Sources[0], l.SPIRV); err == nil {
+	} else if err = p.write(u.Sources[0], l.SPIRV); err == nil {
 		u.Kernel.Arguments = modelArguments(l)
 	}
 	if err != nil {
@@ -84,8 +106,10 @@ func (p *captured) read(ctx context.Context, out string, c Compiler) (err error)
 	}
 	p.proposer = newProposer(*u, out)
 	p.dimensions = len(l.Global)
-	for i, option := range p.Definition.Kernel.BuildOptions { // where braces hold expressions
-		p.Definition.Kernel.BuildOptions[i] = strings.NewReplacer("{", "{{", "}", "}}").Replace(option)
+	p.Definition.Kernel.BuildOptions = nil
+	for _, option := range u.Options { // where braces hold expressions; folders stay absolute, for a capture that is moved
+		option = strings.NewReplacer("{", "{{", "}", "}}").Replace(option)
+		p.Definition.Kernel.BuildOptions = append(p.Definition.Kernel.BuildOptions, option)
 	}
 	p.Head[0] = fmt.Sprintf("A launch of the kernel %s that an application made. The comments say what to check.", l.Kernel)
 	for _, folder := range missing {
@@ -115,7 +139,12 @@ func (u *Untuned) findCaptured(ctx context.Context, c Compiler, l *capture.Launc
 	kernels, err := u.signatures(ctx, c, "")
 	var failed *device.SourceError
 	if errors.As(err, &failed) {
-		return faultf("%s: the captured source does not build here with the options of the application (%s): %w", u.Sources[0], l.Options, failed)
+		why := ""
+		if clc.HasIncludes(u.Text) {
+			why = "; it includes files that are not here, and a capture does not have"
+		}
+		return faultf("%s: the captured source does not build here with the options of the application (%s)%s: %w",
+			u.Sources[0], l.Options, why, failed)
 	} else if err != nil {
 		return err
 	}
@@ -208,16 +237,19 @@ func (p *captured) readConstants() {
 		}
 	}
 	for _, m := range clc.Macros(p.Text) {
-		if p.reach[m.Name] && !p.isKnown(m.Name) && !offer(m) && m.Guarded {
+		if (p.reach == nil || p.reach[m.Name]) && !p.isKnown(m.Name) && !offer(m) && m.Guarded {
 			p.others = append(p.others, m)
 		}
 	}
 }
 
-// relies says why the kernel may rely on the local size that it was launched with; "": its text shows no reason.
+// relies says why the kernel may rely on the local size that it was launched with; "": its text shows no reason, or the application
+// leaves the size to the driver.
 func (p *captured) relies() string {
 	f := &p.function
 	switch {
+	case p.launch.Local == nil:
+		return ""
 	case p.launch.SPIRV != nil || p.reach == nil:
 		return "the text of the kernel is not there to show whether it relies on it"
 	case slices.ContainsFunc(p.launch.Arguments, func(a capture.Argument) bool { return a.Local > 0 }):
@@ -261,14 +293,14 @@ func (p *captured) chooseLocalSize() {
 		case p.Kernel.WorkGroup != [3]int{}:
 			if d.BlockSize[i] = p.required(i); identifier.MatchString(d.BlockSize[i]) {
 				d.Restrictions = append(d.Restrictions, space.Restriction{Expression: fmt.Sprintf("%s %% (%s) == 0", size, d.BlockSize[i])})
+			} else {
+				p.remarkEqual("block_size", p.Kernel.WorkGroup[i])
 			}
 			continue
 		case l.Local != nil:
 			value = l.Local[i]
 		case i == 0:
 			value, divides = 0, fmt.Sprintf("%s == 0 or %s", block, divides)
-		case why != "":
-			continue
 		default:
 			divides = fmt.Sprintf("(%s) and (%s or %s == 1)", divides, first+" > 0", block)
 		}
@@ -280,6 +312,7 @@ func (p *captured) chooseLocalSize() {
 		if why != "" {
 			p.Remark("parameters."+block, "DECIDE: the local size is that of the application alone, since %s.\n"+
 				"Add others, such as those of %v, once all that depends on it is written so.", why, values)
+			p.remarkEqual("parameters."+block, value)
 			values = []space.Value{value}
 		} else if l.Local == nil && i == 0 {
 			p.Remark("parameters."+block, "0: the driver chooses the local size, as the application lets it do.")
@@ -291,6 +324,20 @@ func (p *captured) chooseLocalSize() {
 		p.Remark("block_size", "reqd_work_group_size of the kernel.")
 	}
 	p.Remark("problem_size", "The global size is that of the application.")
+}
+
+// remarkEqual names the macros that have the value of a local size, and may be it.
+func (p *captured) remarkEqual(field string, value int) {
+	var equal []string
+	for _, m := range slices.Concat(p.Given, clc.Macros(p.Text)) {
+		if _, number := literal(m.Text); value > 1 && number == space.Value(value) && !slices.Contains(equal, m.Name) {
+			equal = append(equal, m.Name)
+		}
+	}
+	if len(equal) > 0 {
+		p.Remark(field, "Macros with its value: %s. If one of them is the local size, name it in block_size, and give it values.",
+			excerpt.Of(strings.Join(equal, ", ")))
+	}
 }
 
 // dividing returns local sizes that divide a global size, with that of the application.
@@ -308,8 +355,12 @@ func (p *captured) dividing(global, value, axis int) []space.Value {
 			}
 		}
 	}
-	if len(powers) < 3 && len(all) <= 8 {
-		powers = all
+	if len(powers) < 3 {
+		powers = nil
+		step := max(1, (len(all)+7)/8)
+		for i := (len(all) - 1) % step; i >= 0 && i < len(all); i += step {
+			powers = append(powers, all[i])
+		}
 	}
 	if !slices.Contains(powers, space.Value(value)) {
 		powers = append(powers, value)

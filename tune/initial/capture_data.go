@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/capture"
 	"github.com/ndtune/ndtune/tune/device"
@@ -119,7 +118,7 @@ func (p *captured) addContent(i int, argument *task.Argument, numbers array.Type
 // save writes numbers to a file beside the specification that only its owner may read, and returns its name.
 func (p *captured) save(name string, content []byte, numbers array.Type) (string, error) {
 	path := p.stem + "." + name + ".npy"
-	if err := files.WritePrivate(path, nil); err != nil {
+	if err := p.write(path, nil); err != nil {
 		return "", err
 	}
 	return filepath.Base(path), array.WriteNPY(path, &array.Array{Type: numbers, Bytes: content}, nil)

@@ -53,6 +53,9 @@ func fromCapture(t *testing.T, folder string) (out, text string, err error) {
 	out = filepath.Join(t.TempDir(), "kernel.yaml")
 	proposal, err := FromCapture(t.Context(), l, out, compiler(t))
 	if err != nil {
+		if left, _ := os.ReadDir(filepath.Dir(out)); len(left) > 0 {
+			t.Errorf("%v is left behind after %v", left, err)
+		}
 		return "", "", err
 	}
 	written, err := os.ReadFile(out)
@@ -249,6 +252,9 @@ func TestCapturedValues(t *testing.T) {
 			want: []string{"type: bytes, value: feffffffffffffff", "type: long, value: -9223372036854775807"}},
 		"options": {folder: captureOf(t, `
 #define TWO 3
+#ifdef NEVER
+#include "gone.h"
+#endif
 #ifndef THREE
 #define THREE 3
 #endif
@@ -272,6 +278,8 @@ __kernel void k(__global float *y, __global const char *unused) { y[get_global_i
 			error: "the global size [3] is no multiple of the local size [2]; work-groups of several sizes have no specification"},
 		"a source that does not build": {folder: captureOf(t, "__kernel void k() { NOWHERE; }", "-DONE", "1\n1\n0\n"),
 			error: "the captured source does not build here with the options of the application (-DONE)"},
+		"an included file": {folder: captureOf(t, "#include \"gone.h\"\n__kernel void k() { NOWHERE; }", "-I .", "1\n1\n0\n"),
+			error: "with the options of the application (-I .); it includes files that are not here, and a capture does not have: the source does not compile"},
 		"no such kernel":  {folder: captureOf(t, "__kernel void other(__global float *y) { }", "", "1\n1\n0\n"), error: "the source has no kernel named k; it has other"},
 		"fewer arguments": {folder: captureOf(t, twice, "", "1\n1\n0\n", memory{floats(0), floats(2)}), error: "the kernel k has 2 arguments, but the capture has 1: it is not whole"},
 		"another size of a value": {folder: captureOf(t, twice, "", "1\n1\n0\n", memory{floats(0), floats(2)}, []byte("12345678")),
@@ -337,7 +345,7 @@ func TestLocalSizes(t *testing.T) {
 	}{
 		{1, 0, 1024, 64, []space.Value{32, 64, 128, 256, 512, 1024}}, {1, 0, 1000, 8, []space.Value{8, 40, 50, 100, 125, 200, 250, 500, 1000}},
 		{1, 0, 7, 7, []space.Value{7}}, {1, 0, 96, 0, []space.Value{0, 32, 48, 96}}, {2, 0, 48, 16, []space.Value{8, 12, 16, 24, 48}}, {2, 1, 12, 3, []space.Value{1, 2, 3, 4}},
-		{3, 2, 5, 1, []space.Value{1}},
+		{3, 2, 5, 1, []space.Value{1}}, {1, 0, 360, 0, []space.Value{0, 36, 45, 72, 120, 360}}, {1, 0, 1021, 1021, []space.Value{1021}},
 	} {
 		p.dimensions = c.dimensions
 		if got := p.dividing(c.global, c.value, c.axis); !slices.Equal(got, c.want) {
@@ -357,7 +365,7 @@ func TestLocalSizes(t *testing.T) {
 	} {
 		u := Untuned{Sources: []string{"k.cl"}, Text: "int place() { return get_group_id(0) + get_local_id(0); }\nvoid meet() { barrier(1); }\nvoid unused() { barrier(2); }\n" +
 			"__kernel void k(__global float *y) { " + text + " }", Kernel: device.Signature{Name: "k"}}
-		p := &captured{proposer: newProposer(u, "k.yaml"), launch: &capture.Launch{}}
+		p := &captured{proposer: newProposer(u, "k.yaml"), launch: &capture.Launch{Local: []int{8}}}
 		if got := p.relies(); !strings.Contains(got, why) || (got == "") != (why == "") {
 			t.Errorf("%s: %q, want %q", text, got, why)
 		}

@@ -29,6 +29,7 @@ const repetitions, moreRepetitions = 2, 8
 func (p *captured) verify(ctx context.Context, c Compiler, out string) error {
 	v := p.Definition.Verify
 	p.Definition.Verify = nil // until it is known how
+	p.written = append(p.written, out)
 	if err := p.Write(out); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -266,7 +267,7 @@ func (p *proposer) pruneConstants() {
 		}
 	}
 	if len(others) > 0 {
-		p.Remark("parameters", "Other macros of the source, which can be parameters, too: %s.", strings.Join(others, ", "))
+		p.Remark("parameters", "Other macros of the source, which can be parameters, too: %s.", excerpt.Of(strings.Join(others, ", ")))
 	}
 }
 
