@@ -46,6 +46,7 @@ var flagRules = []flagRule{
 // positiveFlags are the flags whose numbers and durations are positive if they are given.
 var positiveFlags = []string{
 	"iterations", "max-evals", "time-limit", "patience", "agents", "launches", "max-configurations", "jobs", "repeats", "batch", "cpu-limit",
+	"capture-limit",
 }
 
 // timeoutFlags are the flags whose durations are at least a millisecond.

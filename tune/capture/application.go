@@ -45,262 +45,185 @@ type Application struct {
 	Args   []string // the program first
 	Folder string
 	Limit  int64 // bytes that the layer may write in a run
+
+	inject map[string]string // files that the layer uses in place of the program's own options, by name
 }
 
-// A Ran is a run of an application that has ended.
-type Ran struct {
-	End     *process.End
-	Wall    time.Duration
-	Profile Profile
+// ErrLimit is the error of a run that was ended because the layer has written too much.
+var ErrLimit = errors.New("the layer has written more than the limit")
 
-	dump    string   // the folder of the run
-	folders []string // of its processes
-}
-
-// layerFolder has what the layer writes during a run.
-const layerFolder = ".layer"
-
-// timing are the controls for device times by shape.
+// timing are the controls of the layer for device times by kernel and sizes.
 var timing = []string{
 	"DevicePerformanceTiming=1", "DevicePerformanceTimeGWOTracking=1", "DevicePerformanceTimeGWSTracking=1",
 	"DevicePerformanceTimeLWSTracking=1", "ReportInterval=64", // a program that is killed writes no report at its end
 }
 
-// run runs the application. The watcher gets the folders of its processes, and its error ends the run.
-func (a *Application) run(watch func(folders []string) error, controls ...string) (*Ran, error) {
-	folder, err := filepath.Abs(a.Folder)
+// run runs the application with controls of the layer. Look is called again and again meanwhile, and use at the end, with the folders that
+// the layer has written for the application's processes.
+func (a *Application) run(look func(folders []string), use func(p *Profile, folders []string) error, controls ...string) (*Profile, error) {
+	folder, err := filepath.Abs(filepath.Join(a.Folder, layerFolder))
 	if err != nil {
 		return nil, err
 	}
-	r := &Ran{dump: filepath.Join(folder, layerFolder)}
-	if err := errors.Join(os.RemoveAll(r.dump), os.Mkdir(r.dump, 0o700)); err != nil {
-		return nil, err
-	}
+	defer os.RemoveAll(folder)
 	c := exec.Command(a.Loader, append([]string{"-f"}, a.Args...)...)
 	c.Env = os.Environ()
-	for _, control := range append(controls, "DumpDir="+filepath.Join(r.dump, "process"), "AppendPid=1", "KernelNameHashTracking=1",
+	for _, control := range append(controls, "DumpDir="+filepath.Join(folder, "process"), "AppendPid=1", "KernelNameHashTracking=1",
 		"OmitProgramNumber=1", "LogToFile=1") {
 		c.Env = append(c.Env, "CLI_"+control)
 	}
-	_, _ = os.Stdin.Seek(0, io.SeekStart) // a file is read again by each run; a pipe cannot be
-	began := time.Now()
-	look := func() error {
-		r.folders, _ = filepath.Glob(filepath.Join(r.dump, "process.*"))
-		return watch(r.folders)
+	_, _ = os.Stdin.Seek(0, io.SeekStart)                  // a file is read again by each run; a pipe cannot be
+	injected := filepath.Join(folder, "process", "Inject") // without the number of a process
+	err = os.MkdirAll(injected, 0o700)
+	for name, text := range a.inject {
+		err = errors.Join(err, os.WriteFile(filepath.Join(injected, name), []byte(text), 0o600))
 	}
-	r.End, err = process.Foreground(c, look)
-	r.Wall = time.Since(began)
-	if r.End == nil {
+	if err != nil {
+		return nil, err
+	}
+	p, began := &Profile{Program: a.Args}, time.Now()
+	processes := func() []string { found, _ := filepath.Glob(filepath.Join(folder, "process.*")); return found }
+	p.End, err = process.Foreground(c, func() error {
+		if look(processes()); written(folder) > a.Limit {
+			return ErrLimit
+		}
+		return nil
+	})
+	if p.End == nil {
 		return nil, fmt.Errorf("start %s: %w", a.Loader, err)
 	}
-	if last := look(); err == nil {
-		err = last
-	}
-	r.Profile = Profile{Program: a.Args, Status: r.End.Status(), Wall: int(r.Wall)}
-	return r, errors.Join(err, r.Profile.readReports(r.folders))
+	p.Wall, p.Status = int(time.Since(began)), p.End.Status()
+	return p, errors.Join(err, p.readReports(processes()), use(p, processes()))
 }
 
-// Remove removes what the layer has written in a run, except the captured launches that were kept.
-func (r *Ran) Remove() error { return os.RemoveAll(r.dump) }
+// layerFolder has what the layer writes during a run.
+const layerFolder = ".layer"
 
-// Measure runs the application for its profile, with further controls of the layer.
-func (a *Application) Measure(controls ...string) (*Ran, error) {
-	return a.run(a.bound, append(controls, timing...)...)
-}
-
-// A LimitError ends an application of which too much was captured.
-type LimitError struct{ Written, Limit int64 }
-
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("the layer has written %d bytes, more than the limit of %d", e.Written, e.Limit)
-}
-
-// bound returns a LimitError if the folders have too much.
-func (a *Application) bound(folders []string) error {
-	var total int64
-	for _, folder := range folders {
-		_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error { // what is gone meanwhile counts nothing
-			if err != nil {
-				return nil
-			}
-			if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+// written is the number of bytes below a folder.
+func written(folder string) (total int64) {
+	_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil {
+			if info, err := d.Info(); err == nil {
 				total += info.Size()
 			}
-			return nil
-		})
-	}
-	if total > a.Limit {
-		return &LimitError{total, a.Limit}
-	}
-	return nil
-}
-
-// Captured is a launch of an application, captured in a folder.
-type Captured struct {
-	Launches
-	Refused error // why nothing can be made of it; nil: its folder is kept
-}
-
-// Wanted says which launches are captured.
-type Wanted struct {
-	Launches []Launches // these shapes, of each the first launch; nil: the first launch of each build of a kernel
-	Kernels  []string   // of these names, if there are any
-	Timed    bool       // measure device times in the same run
-}
-
-// Capture runs the application and captures launches. What is missing then, because the first launch of a kernel has other sizes, needs
-// a further run, if again agrees. The profile is that of the first of the runs.
-func (a *Application) Capture(w Wanted, again func(missing []Launches) bool) (first *Ran, captured []Captured, err error) {
-	begin, missing := 0, w.Launches
-	for {
-		controls := []string{
-			"CaptureReplay=1", "CaptureReplayUniqueKernels=1", fmt.Sprint("CaptureReplayMinEnqueue=", begin),
-			"CallLogging=1", "CallLoggingEnqueueCounter=1", "FlushFiles=1",
 		}
-		if w.Timed {
-			controls = append(controls, timing...)
-		}
-		r, err := a.run(func(folders []string) error {
-			w.sift(folders, missing)
-			return a.bound(folders)
-		}, controls...)
-		if r == nil {
-			return first, captured, err
-		}
-		if first == nil {
-			first = r
-		}
-		best := 0
-		for _, folder := range r.folders {
-			log := readLog(folder)
-			kept, fault := a.keep(folder, log, w, missing, r.Profile.Launches, captured)
-			captured, err = append(captured, kept...), errors.Join(err, fault)
-			if n, found := log.begin(shapesOf(w.missing(captured))); found > best {
-				begin, best = n, found
-			}
-		}
-		before := len(missing)
-		missing = w.missing(captured)
-		err = errors.Join(err, r.Remove())
-		if err != nil || best == 0 || len(missing) == before && first != r || !again(missing) {
-			return first, captured, err
-		}
-	}
-}
-
-// missing returns the wanted shapes that were not captured.
-func (w Wanted) missing(captured []Captured) []Launches {
-	return slices.DeleteFunc(slices.Clone(w.Launches), func(l Launches) bool {
-		return slices.ContainsFunc(captured, func(c Captured) bool { return c.Is(l.Shape) })
+		return nil // what is gone meanwhile counts nothing
 	})
+	return total
 }
 
-func shapesOf(all []Launches) (shapes []Shape) {
-	for _, l := range all {
-		shapes = append(shapes, l.Shape)
+// Measure runs the application for its profile.
+func (a *Application) Measure() (*Profile, error) {
+	return a.run(func([]string) {}, func(*Profile, []string) error { return nil }, timing...)
+}
+
+// Capture runs the application and captures launches, which it notes in the profile: those that [Profile.Choose] wants. Without a profile,
+// it captures the first launch of each kernel, or of each with one of the names, and makes the profile in the same run. The layer captures
+// the first launch of a kernel only. If that has other sizes than the wanted one, a further run begins later, if again agrees.
+func (a *Application) Capture(p *Profile, names []string, again func(missing []Launches) bool) (*Profile, error) {
+	controls := []string{"CaptureReplay=1", "CaptureReplayUniqueKernels=1", "CallLogging=1", "CallLoggingEnqueueCounter=1", "FlushFiles=1"}
+	once := p == nil
+	if once {
+		controls = append(controls, timing...)
+	} else {
+		for _, l := range p.missing() {
+			names = append(names, l.Kernel)
+		}
 	}
-	return shapes
+	for begin, first := 0, true; ; first = false {
+		left, next, best := 0, 0, 0
+		r, err := a.run(func(folders []string) { sift(folders, names) }, func(r *Profile, folders []string) (err error) {
+			if p == nil {
+				p = r
+			}
+			left = len(p.missing())
+			for _, folder := range folders {
+				log, fault := a.keep(p, folder, func(l Launches) bool {
+					return once && (len(names) == 0 || slices.Contains(names, l.Kernel)) || slices.ContainsFunc(p.missing(), l.Is)
+				})
+				err = errors.Join(err, fault)
+				if n, found := log.begin(p.missing()); found > best {
+					next, best = n, found
+				}
+			}
+			return err
+		}, append(controls, fmt.Sprint("CaptureReplayMinEnqueue=", begin))...)
+		if r == nil {
+			return p, err
+		}
+		p.End, p.Status = r.End, r.Status
+		if missing := p.missing(); err != nil || best == 0 || len(missing) == left && !first || !again(missing) {
+			return p, err
+		}
+		begin = next
+	}
 }
 
 var enqueueFolder = regexp.MustCompile(`^Enqueue_(\d{1,12})_(.+)$`)
 
-// enqueues returns the names of the folders of a process's captured launches, by the launches' numbers.
-func enqueues(process string) map[int]string {
+// enqueues returns the folders of a process's captured launches, by the launches' numbers, and the last number.
+func enqueues(process string) (folders map[int]string, last int) {
 	entries, _ := os.ReadDir(filepath.Join(process, "Replay")) // there is none before the first
-	found := map[int]string{}
+	folders = map[int]string{}
 	for _, e := range entries {
 		if parts := enqueueFolder.FindStringSubmatch(e.Name()); parts != nil && e.IsDir() {
 			number, _ := strconv.Atoi(parts[1])
-			found[number] = filepath.Join(process, "Replay", e.Name())
+			folders[number], last = filepath.Join(process, "Replay", e.Name()), max(last, number)
 		}
 	}
-	return found
+	return folders, last
 }
 
-// sift removes captured launches that nobody wants. A launch is whole when a later one has begun.
-func (w Wanted) sift(processes []string, missing []Launches) {
-	if len(w.Kernels) == 0 && missing == nil {
-		return
-	}
+// sift removes captured launches of kernels that nobody wants. A launch is whole when a later one has begun.
+func sift(processes, names []string) {
 	for _, process := range processes {
-		all := enqueues(process)
-		last := 0
-		for n := range all {
-			last = max(last, n)
-		}
-		for n, folder := range all {
-			if n < last && !w.wants(folder, missing) {
+		folders, last := enqueues(process)
+		for n, folder := range folders {
+			if kernel := enqueueFolder.FindStringSubmatch(filepath.Base(folder))[2]; len(names) > 0 && n < last && !slices.Contains(names, kernel) {
 				_ = os.RemoveAll(folder)
 			}
 		}
 	}
 }
 
-// wants reports whether a launch is wanted, as far as its folder tells.
-func (w Wanted) wants(folder string, missing []Launches) bool {
-	name, _ := os.ReadFile(filepath.Join(folder, "kernelName.txt"))
-	if missing == nil {
-		return slices.Contains(w.Kernels, string(name))
-	}
-	text, _ := os.ReadFile(filepath.Join(folder, "worksizes.txt"))
-	lines := strings.Split(string(text)+"\n\n", "\n") // global size, local size, offset
-	return slices.ContainsFunc(missing, func(l Launches) bool {
-		return l.Kernel == string(name) && l.Sized(sizes(lines[0]), withoutZeros(sizes(lines[1])), sizes(lines[2]))
-	})
-}
+// logFile is the name of the layer's log of a process.
+const logFile = "clintercept_log.txt"
 
-// readLog reads the call log of a process, as far as it goes.
-func readLog(process string) *calls {
-	f, err := files.Open(filepath.Join(process, "clintercept_log.txt"))
+// keep moves the wanted launches of a process to folders of their own, and notes them in the profile.
+func (a *Application) keep(p *Profile, process string, wants func(Launches) bool) (*calls, error) {
+	f, err := files.Open(filepath.Join(process, logFile))
 	if err != nil {
-		return &calls{}
+		return &calls{}, nil // it has ended at once
 	}
 	defer f.Close()
-	c, err := readCalls(f)
-	if err != nil {
-		return &calls{}
-	}
-	return c
-}
-
-// keep moves the wanted launches of a process to folders of their own.
-func (a *Application) keep(
-	process string, log *calls, w Wanted, missing, measured []Launches, before []Captured,
-) (captured []Captured, err error) {
-	all := enqueues(process)
-	measured = slices.Concat(missing, measured)
-	for _, number := range slices.Sorted(maps.Keys(all)) {
-		folder, s := all[number], log.shapeOf(number)
-		if s == nil {
-			continue // nothing is known of it: the program has ended in the middle of the call
-		}
-		is := func(l Launches) bool { return l.Is(*s) }
-		again := slices.ContainsFunc(slices.Concat(before, captured), func(c Captured) bool { return c.Is(*s) })
-		if again || missing != nil && !slices.ContainsFunc(missing, is) || len(w.Kernels) > 0 && !slices.Contains(w.Kernels, s.Kernel) {
+	log := readCalls(f)
+	folders, _ := enqueues(process)
+	for _, number := range slices.Sorted(maps.Keys(folders)) {
+		i := slices.IndexFunc(log.launches, func(c call) bool { return c.number == number })
+		if i < 0 || !wants(log.shapes[log.launches[i].shape]) { // i < 0: the program has ended in the middle of the call
 			continue
 		}
-		c := Captured{Launches: Launches{Shape: *s}}
-		if known := slices.IndexFunc(measured, is); known >= 0 {
-			c.Launches = measured[known]
+		folder, l := folders[number], p.find(log.shapes[log.launches[i].shape])
+		if l.Folder != "" || l.Refused != "" {
+			continue // another process launches it, too
 		}
-		origin, fault := json.Marshal(Origin{
-			Device: c.Device, Hash: c.Hash, OptionsHash: c.OptionsHash, Calls: c.Calls, Mean: c.Mean(), Min: float64(c.Min),
-			Memory: log.memory[number],
-		})
-		if fault == nil {
-			fault = os.WriteFile(filepath.Join(folder, OriginFile), origin, 0o600)
+		origin, err := json.Marshal(Origin{Device: l.Device, Hash: l.Hash, OptionsHash: l.OptionsHash, Calls: l.Calls, Mean: l.Mean(),
+			Min: float64(l.Min), Memory: log.memory[number]})
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, OriginFile), origin, 0o600)
 		}
-		if fault != nil {
-			return captured, errors.Join(err, fault)
+		if err == nil {
+			if _, refused := Read(folder); refused != nil {
+				l.Refused = strings.ReplaceAll(strings.TrimPrefix(refused.Error(), folder+": "), folder+"/", "") // the folder goes
+			} else {
+				l.Folder, err = a.move(folder, l.Kernel)
+			}
 		}
-		if _, fault = Read(folder); fault != nil {
-			c.Refused = errors.New(strings.ReplaceAll(strings.TrimPrefix(fault.Error(), folder+": "), folder+"/", "")) // it goes
-		} else if c.Folder, fault = a.move(folder, c.Kernel); fault != nil {
-			return captured, errors.Join(err, fault)
+		if err != nil {
+			return log, err
 		}
-		captured = append(captured, c)
 	}
-	return captured, err
+	return log, nil
 }
 
 // LaunchFolder is the name of the folder with a captured launch, in the folder that [Launches] names.
@@ -314,20 +237,16 @@ func (a *Application) move(folder, kernel string) (name string, err error) {
 	base = base[:min(len(base), 60)]
 	name = base
 	for i := 2; ; i++ {
-		err = os.Mkdir(filepath.Join(a.Folder, name), 0o700)
-		if !os.IsExist(err) {
+		if err = os.Mkdir(filepath.Join(a.Folder, name), 0o700); !os.IsExist(err) {
 			break
 		}
 		name = fmt.Sprint(base, "-", i)
 	}
-	if err != nil {
-		return "", err
-	}
 	binaries, _ := filepath.Glob(filepath.Join(folder, "DeviceBinary*"))
 	for _, path := range append(binaries, filepath.Join(folder, "run.py")) {
-		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
-			return "", err
+		if fault := os.Remove(path); !os.IsNotExist(fault) {
+			err = errors.Join(err, fault)
 		}
 	}
-	return name, os.Rename(folder, filepath.Join(a.Folder, name, LaunchFolder))
+	return name, errors.Join(err, os.Rename(folder, filepath.Join(a.Folder, name, LaunchFolder)))
 }

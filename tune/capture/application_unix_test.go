@@ -42,27 +42,31 @@ func runs(t *testing.T) string {
 	return string(text)
 }
 
+func never(t *testing.T) func([]Launches) bool {
+	return func(missing []Launches) bool { t.Errorf("it would run again, for %v", missing); return false }
+}
+
 // TestCapture captures a launch that is not the first of its kernel, which needs one run more.
 func TestCapture(t *testing.T) {
 	a := application(t, "exit 3")
-	ran, err := a.Measure()
-	if err != nil || ran.End.Status() != 3 || ran.Profile.Status != 3 || len(ran.Profile.Launches) != 3 {
-		t.Fatalf("measured %+v (%v)", ran, err)
+	p, err := a.Measure()
+	if err != nil || p.Status != 3 || p.End.Status() != 3 || len(p.Launches) != 3 || p.Choose(1) != 2 {
+		t.Fatalf("measured %+v (%v)", p, err)
 	}
 	again := ""
-	_, captured, err := a.Capture(Wanted{Launches: ran.Profile.Costliest(1)}, func(missing []Launches) bool {
+	p, err = a.Capture(p, nil, func(missing []Launches) bool {
 		again += missing[0].Kernel
 		return true
 	})
-	if err != nil || len(captured) != 2 || again != "scale" || runs(t) != " \n1 0\n1 1\n" {
-		t.Fatalf("captured %+v (%v), in the runs %q", captured, err, runs(t))
+	if err != nil || p.Launches[1].Folder != "" || again != "scale" || runs(t) != "   \n1 0  \n1 1  \n" {
+		t.Fatalf("captured %+v (%v), in the runs %q", p, err, runs(t))
 	}
-	for i, want := range []string{"other", "scale"} {
-		c := captured[i]
+	for i, want := range map[int]string{2: "other", 0: "scale"} {
+		c := p.Launches[i]
 		folder := filepath.Join(a.Folder, want, LaunchFolder)
 		l, err := Read(folder)
-		if err != nil || c.Folder != want || c.Refused != nil || l.Global[0] != 256 || l.Origin.Hash != "DC20DEB5" ||
-			l.Origin.OptionsHash != "DF43CAEE" || l.Origin.Calls != c.Calls || l.Origin.Mean != c.Mean() || l.Origin.Device == "" {
+		if err != nil || c.Folder != want || c.Refused != "" || l.Global[0] != 256 || l.Origin.Hash != "1C116D69" ||
+			l.Origin.OptionsHash != "CCA23CF4" || l.Origin.Calls != c.Calls || l.Origin.Mean != c.Mean() || l.Origin.Device == "" {
 			t.Errorf("captured %+v (%v) as %+v", l, err, c)
 		}
 		for _, gone := range []string{"run.py", "DeviceBinary0.bin"} {
@@ -75,17 +79,16 @@ func TestCapture(t *testing.T) {
 			t.Errorf("others may read %s: %v (%v)", folder, info.Mode(), err)
 		}
 	}
-	left, err := os.ReadDir(a.Folder)
-	if err != nil || len(left) != 2 {
+	if left, err := os.ReadDir(a.Folder); err != nil || len(left) != 2 {
 		t.Errorf("left %v (%v)", left, err)
 	}
 }
 
 func TestCaptureInOneRun(t *testing.T) {
 	a := application(t, "kill -KILL $$")
-	ran, captured, err := a.Capture(Wanted{Timed: true, Kernels: []string{"scale"}}, func([]Launches) bool { t.Error("again"); return false })
-	if err != nil || len(captured) != 1 || captured[0].Global[0] != 64 || captured[0].Calls != 1 || ran.End.Status() != 128+9 {
-		t.Errorf("captured %+v (%v)", captured, err)
+	p, err := a.Capture(nil, []string{"scale"}, never(t))
+	if err != nil || p.Status != 128+9 || p.Launches[1].Global[0] != 64 || p.Launches[1].Folder != "scale" || p.Launches[2].Folder != "" {
+		t.Errorf("captured %+v (%v)", p, err)
 	}
 }
 
@@ -95,24 +98,37 @@ func TestIncompleteCapture(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(os.Getenv("RECORDED"), "Replay", "Enqueue_0_scale", "Post")); err != nil {
 		t.Fatal(err)
 	}
-	_, captured, err := a.Capture(Wanted{Kernels: []string{"scale"}}, nil)
-	if err != nil || len(captured) != 1 || captured[0].Folder != "" || captured[0].Refused == nil ||
-		!strings.HasPrefix(captured[0].Refused.Error(), "Post: ") {
-		t.Errorf("captured %+v (%v)", captured, err)
+	p, err := a.Capture(nil, []string{"scale"}, never(t))
+	if err != nil || p.Launches[1].Folder != "" || !strings.HasPrefix(p.Launches[1].Refused, "Post: ") {
+		t.Errorf("captured %+v (%v)", p, err)
 	}
 	if left, err := os.ReadDir(a.Folder); len(left) > 0 {
 		t.Errorf("left %v (%v)", left, err)
 	}
 }
 
+// TestInjection has a program that builds what is injected, and one that does not.
+func TestInjection(t *testing.T) {
+	a := application(t, "")
+	t.Setenv("BUILDS", "0000000A_0000000B")
+	j := Injection{Options: map[string]string{"0000000A_0000000B": "-DA=1\n"}, Local: []int{64, 2}}
+	p, err := a.MeasureWith(j)
+	if err != nil || len(p.Launches) != 3 || runs(t) != "  1 64\n-DA=1\n" {
+		t.Errorf("measured %+v (%v), in the runs %q", p, err, runs(t))
+	}
+	t.Setenv("BUILDS", "0000000A_0000000C")
+	if p, err := a.MeasureWith(j); err == nil || !strings.Contains(err.Error(), "did not build the program 0000000A_0000000B") {
+		t.Errorf("measured %+v (%v)", p, err)
+	}
+}
+
 // TestLimit ends a program that would not end, and keeps what was captured.
 func TestLimit(t *testing.T) {
 	a := application(t, "while :; do :; done")
-	a.Limit = 1000
-	_, captured, err := a.Capture(Wanted{}, nil)
-	var limit *LimitError
-	if !errors.As(err, &limit) || limit.Written <= 1000 || len(captured) != 2 {
-		t.Errorf("captured %+v (%v)", captured, err)
+	t.Setenv("FILL", "2000000") // beside what it captures
+	p, err := a.Capture(nil, nil, never(t))
+	if !errors.Is(err, ErrLimit) || p.Launches[1].Folder != "scale" || p.Launches[2].Folder != "other" {
+		t.Errorf("captured %+v (%v)", p, err)
 	}
 }
 
@@ -123,21 +139,20 @@ func TestSift(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		wanted  Wanted
-		missing []Launches
-		want    string
+		wanted []string
+		want   string
 	}{
-		{Wanted{}, nil, "Enqueue_0_scale Enqueue_1_other Enqueue_2_scale"},
-		{Wanted{Kernels: []string{"scale"}}, nil, "Enqueue_0_scale Enqueue_2_scale"},
-		{Wanted{}, []Launches{{Shape: Shape{Kernel: "scale", Global: []int{256}, Local: []int{32}}}}, "Enqueue_2_scale"},
+		{nil, "Enqueue_0_scale Enqueue_1_other Enqueue_2_scale"},
+		{[]string{"scale"}, "Enqueue_0_scale Enqueue_2_scale"},
+		{[]string{"other"}, "Enqueue_2_scale"},
 	} {
-		c.wanted.sift([]string{process}, c.missing)
+		sift([]string{process}, c.wanted)
 		left, _ := filepath.Glob(filepath.Join(process, "Replay", "*"))
 		for i := range left {
 			left[i] = filepath.Base(left[i])
 		}
 		if got := strings.Join(left, " "); got != c.want {
-			t.Errorf("%+v leaves %s, want %s", c.wanted, got, c.want)
+			t.Errorf("%v leaves %s, want %s", c.wanted, got, c.want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"regexp"
 	"slices"
@@ -11,7 +12,7 @@ import (
 
 // calls are what a call log of the layer tells of the launches of one process.
 type calls struct {
-	shapes   []Shape
+	shapes   []Launches
 	launches []call
 	memory   map[int]map[string]string // of launches with memory that a buffer cannot stand for, as in [Origin]
 }
@@ -32,26 +33,18 @@ var pointerKinds = map[string]string{"SVMPointer": "svm", "MemPointerINTEL": "us
 // createdKinds are the kinds of memory that functions create.
 var createdKinds = map[string]string{"clCreateSubBuffer": "sub-buffer", "clCreatePipe": "pipe"}
 
-// readCalls reads a call log. One that ends in the middle of a line, as that of a program that was killed, tells what it tells.
-func readCalls(from io.Reader) (*calls, error) {
+// readCalls reads a call log, as far as it goes: that of a program that was killed may end in the middle of a line.
+func readCalls(from io.Reader) *calls {
 	c := &calls{memory: map[int]map[string]string{}}
 	created := map[string]string{}          // kinds, by handle
 	bound := map[string]map[string]string{} // kinds, by kernel and argument
 	known := map[string]int{}               // shapes, by their texts
-	lines := bufio.NewReader(from)
-	for {
-		line, prefix, err := lines.ReadLine()
-		text := string(line)
-		for prefix && err == nil { // a source, perhaps
-			_, prefix, err = lines.ReadLine()
-		}
-		if err == io.EOF {
-			return c, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		switch {
+	for lines, inside := bufio.NewReaderSize(from, 1<<12), false; ; {
+		line, more, err := lines.ReadLine()
+		switch text := string(line); {
+		case err != nil:
+			return c
+		case inside: // a long line, such as that of a source
 		case strings.HasPrefix(text, "<<<< clCreate"):
 			if found := createdLine.FindStringSubmatch(text); found != nil {
 				created[found[2]] = createdKinds[found[1]]
@@ -61,17 +54,14 @@ func readCalls(from io.Reader) (*calls, error) {
 				if bound[found[2]] == nil {
 					bound[found[2]] = map[string]string{}
 				}
-				kind := pointerKinds[found[1]]
-				if found[1] == "" {
-					kind = created[found[4]]
-				}
-				bound[found[2]][found[3]] = kind
+				bound[found[2]][found[3]] = cmp.Or(pointerKinds[found[1]], created[found[4]])
 			}
 		case strings.HasPrefix(text, ">>>> clEnqueueNDRangeKernel"):
 			if found := enqueueLine.FindStringSubmatch(text); found != nil {
 				c.add(found, bound[found[4]], known)
 			}
 		}
+		inside = more
 	}
 }
 
@@ -82,10 +72,8 @@ func (c *calls) add(found []string, arguments map[string]string, known map[strin
 	if !again {
 		i = len(c.shapes)
 		known[key] = i
-		c.shapes = append(c.shapes, Shape{
-			Kernel: found[1], Hash: found[2], OptionsHash: found[3],
-			Offset: withoutZeros(sizes(found[5])), Global: sizes(found[6]), Local: sizes(found[7]),
-		})
+		c.shapes = append(c.shapes, Launches{Kernel: found[1], Hash: found[2], OptionsHash: found[3],
+			Offset: withoutZeros(sizes(found[5])), Global: sizes(found[6]), Local: sizes(found[7])})
 	}
 	number, _ := strconv.Atoi(found[8]) // it has digits only
 	c.launches = append(c.launches, call{number, i})
@@ -99,31 +87,18 @@ func (c *calls) add(found []string, arguments map[string]string, known map[strin
 	}
 }
 
-// shapeOf returns the shape of a launch; nil if the log does not have it.
-func (c *calls) shapeOf(number int) *Shape {
-	for _, l := range c.launches {
-		if l.number == number {
-			return &c.shapes[l.shape]
-		}
-	}
-	return nil
-}
-
-// begin returns the launch from which on the most of the wanted shapes are the first ones of their builds.
-func (c *calls) begin(wanted []Shape) (number, found int) {
-	first := map[string]bool{} // whether the first launch of a build, from here on, is wanted
+// begin returns the launch from which on the most of the wanted ones are the first of their kernels.
+func (c *calls) begin(wanted []Launches) (number, found int) {
+	first := map[string]bool{} // whether the first launch of a kernel, from here on, is wanted
 	count := 0
-	for i := len(c.launches) - 1; i >= 0; i-- {
-		l := c.launches[i]
+	for _, l := range slices.Backward(c.launches) {
 		s := c.shapes[l.shape]
-		build, is := s.Build(), slices.ContainsFunc(wanted, s.Is)
-		if first[build] != is {
-			first[build] = is
-			if is {
-				count++
-			} else {
-				count--
-			}
+		kernel := s.Kernel + s.Build()
+		if first[kernel] {
+			count--
+		}
+		if first[kernel] = slices.ContainsFunc(wanted, s.Is); first[kernel] {
+			count++
 		}
 		if count > 0 && count >= found {
 			number, found = l.number, count

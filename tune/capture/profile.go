@@ -4,69 +4,69 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
+	"github.com/ndtune/ndtune/tune/process"
 )
 
-// A Shape stands for all launches of one kernel with the same sizes.
-type Shape struct {
-	Kernel      string `json:"kernel"`
-	Hash        string `json:"hash"` // of the program's source, in the layer's words
-	OptionsHash string `json:"options_hash"`
-	Global      []int  `json:"global"`
-	Local       []int  `json:"local"`  // null: the application leaves it to the driver
-	Offset      []int  `json:"offset"` // null: zero
-}
-
-// Build identifies the kernel of one build of its program.
-func (s Shape) Build() string { return s.Kernel + "$" + s.Hash + "_" + s.OptionsHash }
-
-// Is reports whether two shapes are the same.
-func (s Shape) Is(o Shape) bool {
-	return s.Build() == o.Build() && s.Sized(o.Global, o.Local, o.Offset)
-}
-
-// Sized reports whether a shape has these sizes.
-func (s Shape) Sized(global, local, offset []int) bool {
-	return slices.Equal(s.Global, global) && slices.Equal(s.Local, local) && slices.Equal(withoutZeros(s.Offset), withoutZeros(offset))
-}
-
-// withoutZeros returns nil for an offset that is none.
-func withoutZeros(offset []int) []int {
-	if slices.ContainsFunc(offset, func(n int) bool { return n != 0 }) {
-		return offset
-	}
-	return nil
-}
-
-// Launches are the launches of a shape on one device, while an application ran.
+// Launches are all launches of a kernel with the same sizes on one device, while an application ran.
 type Launches struct {
-	Shape
-	Device string `json:"device"`
-	Calls  int    `json:"calls"`
-	Total  int    `json:"total_ns"` // of device time
-	Min    int    `json:"min_ns"`
-	Folder string `json:"folder,omitempty"` // beside the profile, with the launch that was captured
+	Kernel      string  `json:"kernel"`
+	Hash        string  `json:"hash"`         // of the program's source, in the layer's words
+	OptionsHash string  `json:"options_hash"` // of its build options
+	Global      []int   `json:"global"`
+	Local       []int   `json:"local"`  // null: the application leaves it to the driver
+	Offset      []int   `json:"offset"` // null: zero
+	Device      string  `json:"device"`
+	Calls       int     `json:"calls"`
+	Total       int     `json:"total_ns"` // device time
+	Cost        float64 `json:"cost_ns"`  // the same without what only the first launches of a process take
+	Min         int     `json:"min_ns"`
+	Folder      string  `json:"folder,omitempty"`  // beside the profile, of the launch that was captured
+	Refused     string  `json:"refused,omitempty"` // why none could be captured
+
+	wanted bool
 }
 
-// Mean is the mean time of a launch, in nanoseconds.
-func (l Launches) Mean() float64 { return float64(l.Total) / float64(max(1, l.Calls)) }
+// Build identifies a build of the kernel's program, by the hashes of its source and its options.
+func (l Launches) Build() string { return l.Hash + "_" + l.OptionsHash }
+
+// Is reports whether two have the same kernel and sizes.
+func (l Launches) Is(o Launches) bool {
+	return l.Kernel == o.Kernel && l.Build() == o.Build() && slices.Equal(l.Global, o.Global) && slices.Equal(l.Local, o.Local) &&
+		slices.Equal(l.Offset, o.Offset)
+}
+
+// Mean is the mean time of a launch, in nanoseconds, by the cost.
+func (l Launches) Mean() float64 { return l.Cost / float64(max(1, l.Calls)) }
+
+// LocalText is the local size for people.
+func (l Launches) LocalText() string {
+	if l.Local == nil {
+		return "NULL"
+	}
+	return figure.Sizes(l.Local)
+}
 
 // A Profile says on what an application spends the time of its devices.
 type Profile struct {
 	Program   []string   `json:"program"`
 	Status    int        `json:"exit_status"`
 	Wall      int        `json:"wall_ns"`
-	Transfers int        `json:"transfers_ns"` // device time of all commands that are no kernels
+	Transfers int        `json:"transfers_ns"` // device time of commands that are no kernels
 	Launches  []Launches `json:"launches"`     // the costliest first
+
+	End *process.End `json:"-"` // of the last run
 }
 
 // ProfileFile is the name of the file with the [Profile] of a folder.
@@ -74,19 +74,18 @@ const ProfileFile = "capture.json"
 
 // ReadProfile reads the profile of a folder.
 func ReadProfile(folder string) (*Profile, error) {
-	path := filepath.Join(folder, ProfileFile)
-	text, err := files.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s holds nothing that ndtune capture has written: %w", folder, err)
-	}
+	text, err := files.ReadFile(filepath.Join(folder, ProfileFile))
 	p := &Profile{}
-	if err := json.Unmarshal(text, p); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err == nil {
+		err = json.Unmarshal(text, p)
 	}
 	for _, l := range p.Launches {
 		if l.Folder != "" && !filepath.IsLocal(l.Folder) {
-			return nil, fmt.Errorf("%s: %q is no folder beside it", path, l.Folder)
+			err = fmt.Errorf("%q is no folder in it", l.Folder)
 		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is not what ndtune capture writes: %w", folder, err)
 	}
 	return p, nil
 }
@@ -100,125 +99,129 @@ func (p *Profile) Write(folder string) error {
 	return files.WritePrivate(filepath.Join(folder, ProfileFile), append(text, '\n'))
 }
 
-// Kernels is the device time of all launches, in nanoseconds.
-func (p *Profile) Kernels() (total int) {
+// Kernels is the cost of all launches.
+func (p *Profile) Kernels() (cost float64) {
 	for _, l := range p.Launches {
-		total += l.Total
+		cost += l.Cost
 	}
-	return total
+	return cost
 }
 
-// Share returns the share of a time in the time of the devices, transfers included.
-func (p *Profile) Share(ns float64) float64 { return ns / float64(max(1, p.Kernels()+p.Transfers)) }
+// Share returns the share of a time, in nanoseconds, in that of all launches and transfers.
+func (p *Profile) Share(ns float64) float64 { return ns / max(1, p.Kernels()+float64(p.Transfers)) }
 
-// Costliest returns the costliest launches of each build of a kernel that belongs to the first part of the kernels' time. If names are
-// given, it does so for all kernels of these names.
-func (p *Profile) Costliest(part float64, names ...string) (chosen []Launches) {
-	total := map[string]int{}
-	first := map[string]Launches{}
-	var builds []string
-	for _, l := range p.Launches {
-		build := l.Build()
-		if _, known := first[build]; !known {
-			first[build] = l
-			builds = append(builds, build)
+// Choose wants a launch of each kernel that belongs to the first part of the kernels' time, or of those with given names: one of the sizes
+// that cost most in all. Different builds of a kernel are different kernels. It returns the number of launches.
+func (p *Profile) Choose(part float64, names ...string) int {
+	cost := map[string]float64{}
+	var first []*Launches // of each kernel
+	for i := range p.Launches {
+		l := &p.Launches[i]
+		if _, again := cost[l.Kernel+l.Build()]; !again {
+			first = append(first, l)
 		}
-		total[build] += l.Total
+		cost[l.Kernel+l.Build()] += l.Cost
 	}
-	slices.SortStableFunc(builds, func(a, b string) int { return cmp.Compare(total[b], total[a]) })
-	before := 0
-	for _, build := range builds {
-		wanted := slices.Contains(names, first[build].Kernel)
-		if wanted || len(names) == 0 && float64(before) < part*float64(p.Kernels()) {
-			chosen = append(chosen, first[build])
-		}
-		before += total[build]
+	slices.SortStableFunc(first, func(a, b *Launches) int { return cmp.Compare(cost[b.Kernel+b.Build()], cost[a.Kernel+a.Build()]) })
+	before := 0.0
+	for _, l := range first {
+		l.wanted = slices.Contains(names, l.Kernel) || len(names) == 0 && before < part*p.Kernels()
+		before += cost[l.Kernel+l.Build()]
 	}
-	return chosen
+	return len(p.missing())
+}
+
+// missing returns the wanted launches that were not captured.
+func (p *Profile) missing() []Launches {
+	return slices.DeleteFunc(slices.Clone(p.Launches), func(l Launches) bool { return !l.wanted || l.Folder != "" || l.Refused != "" })
 }
 
 var (
 	deviceLine = regexp.MustCompile(`^Device Performance Timing Results for (.*?)(?: \(\d+CUs, \d+MHz\))?:$`)
-	timeLine   = regexp.MustCompile(`^\s*(\S.*),\s+(\d+),\s+(\d+),\s+[-+.\da-z]+%,\s+\d+,\s+(\d+),\s+\d+$`)
+	timeLine   = regexp.MustCompile(`^\s*(\S.*),\s+(\d+),\s+(\d+),\s+[-+.\da-z]+%,\s+\d+,\s+(\d+),\s+(\d+)$`)
 	shapeTag   = regexp.MustCompile(`^(\S+)\$([0-9A-F]{8})_\d+_([0-9A-F]{8}) GWO\[ (.*) \] GWS\[ (.*) \] LWS\[ (.*) \]$`)
 )
 
 // addReport adds what a report of the layer says.
 func (p *Profile) addReport(from io.Reader) error {
-	device, timed := "", false
+	device := ""
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, maxText)
 	for lines.Scan() {
 		if found := deviceLine.FindStringSubmatch(lines.Text()); found != nil {
-			device, timed = strings.TrimSpace(found[1]), true
+			device = strings.TrimSpace(found[1])
 		}
 		cells := timeLine.FindStringSubmatch(lines.Text())
-		if cells == nil || !timed {
+		if cells == nil || device == "" {
 			continue
 		}
-		l := Launches{Device: device}
-		for i, to := range []*int{&l.Calls, &l.Total, &l.Min} {
-			*to, _ = strconv.Atoi(cells[2+i]) // it has digits only
-		}
+		calls, total, least, most := sizes(cells[2])[0], sizes(cells[3])[0], sizes(cells[4])[0], sizes(cells[5])[0]
 		tag := shapeTag.FindStringSubmatch(cells[1])
 		if tag == nil {
-			p.Transfers += l.Total
+			p.Transfers += total
 			continue
 		}
-		l.Kernel, l.Hash, l.OptionsHash = tag[1], tag[2], tag[3]
-		l.Offset, l.Global, l.Local = withoutZeros(sizes(tag[4])), sizes(tag[5]), sizes(tag[6])
-		p.add(l)
+		l := p.find(Launches{
+			Kernel: tag[1], Hash: tag[2], OptionsHash: tag[3], Offset: withoutZeros(sizes(tag[4])), Global: sizes(tag[5]), Local: sizes(tag[6]),
+			Device: device, Min: least,
+		})
+		l.Calls, l.Total, l.Cost, l.Min = l.Calls+calls, l.Total+total, l.Cost+costOf(calls, total, most), min(l.Min, least)
 	}
 	return lines.Err()
 }
 
-// Note notes in which folder launches were captured, also those whose times are unknown.
-func (p *Profile) Note(captured Launches) {
-	for i := range p.Launches {
-		if known := &p.Launches[i]; known.Is(captured.Shape) && known.Device == captured.Device {
-			known.Folder = captured.Folder
-			return
-		}
+// costOf returns the time of launches as if the longest took as long as the others, if it takes several times as long: drivers for CPUs compile
+// a kernel when it is launched first.
+func costOf(calls, total, longest int) float64 {
+	if others := float64(total-longest) / float64(max(1, calls-1)); calls > 1 && float64(longest) > 3*others {
+		return others * float64(calls)
 	}
-	p.Launches = append(p.Launches, captured)
+	return float64(total)
 }
 
-func (p *Profile) add(l Launches) {
-	for i := range p.Launches {
-		if known := &p.Launches[i]; known.Is(l.Shape) && known.Device == l.Device {
-			known.Calls, known.Total, known.Min = known.Calls+l.Calls, known.Total+l.Total, min(known.Min, l.Min)
-			return
-		}
+// find returns the launches of the profile that are these, also on another device if these have none. It adds those that are not there.
+func (p *Profile) find(these Launches) *Launches {
+	i := slices.IndexFunc(p.Launches, func(l Launches) bool { return l.Is(these) && (these.Device == "" || these.Device == l.Device) })
+	if i < 0 {
+		i = len(p.Launches)
+		p.Launches = append(p.Launches, these)
 	}
-	p.Launches = append(p.Launches, l)
+	return &p.Launches[i]
 }
 
 // sizes reads sizes such as «64 x 8» and «0, 4»; nil is «NULL».
 func sizes(text string) (numbers []int) {
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" x,<>", r) }) {
-		if n, err := strconv.Atoi(word); err == nil {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == 'x' }) {
+		if n, err := strconv.Atoi(word); err == nil || errors.Is(err, strconv.ErrRange) {
 			numbers = append(numbers, n)
 		}
 	}
 	return numbers
 }
 
+// withoutZeros returns nil for an offset that is none.
+func withoutZeros(offset []int) []int {
+	if slices.ContainsFunc(offset, func(n int) bool { return n != 0 }) {
+		return offset
+	}
+	return nil
+}
+
 // readReports adds the reports of all processes that an application had.
 func (p *Profile) readReports(folders []string) error {
 	for _, folder := range folders {
 		f, err := files.Open(filepath.Join(folder, "clintercept_report.txt"))
-		if os.IsNotExist(err) {
+		if errors.Is(err, fs.ErrNotExist) {
 			continue // it has ended before the layer could write one
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = p.addReport(f)
+			f.Close()
 		}
-		err = p.addReport(f)
-		f.Close()
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.Name(), err)
+			return fmt.Errorf("read the layer's report: %w", err)
 		}
 	}
-	slices.SortStableFunc(p.Launches, func(a, b Launches) int { return cmp.Compare(b.Total, a.Total) })
+	slices.SortStableFunc(p.Launches, func(a, b Launches) int { return cmp.Compare(b.Cost, a.Cost) })
 	return nil
 }

@@ -21,12 +21,12 @@ func profileOf(t *testing.T) *Profile {
 
 func TestReport(t *testing.T) {
 	p := profileOf(t)
-	if len(p.Launches) != 3 || p.Transfers != 2*831 || p.Kernels() != 2*(12859+106920+18046) {
+	if len(p.Launches) != 3 || p.Transfers != 2*611 || p.Kernels() != 2*(5198+2*3004+5508) {
 		t.Fatalf("read %+v", p)
 	}
 	first := p.Launches[0]
-	want := Shape{Kernel: "scale", Hash: "DC20DEB5", OptionsHash: "DF43CAEE", Global: []int{256}, Local: []int{64}}
-	if !first.Is(want) || first.Calls != 4 || first.Total != 2*106920 || first.Min != 33750 || first.Mean() != 53460 ||
+	want := Launches{Kernel: "scale", Hash: "1C116D69", OptionsHash: "CCA23CF4", Global: []int{256}, Local: []int{64}}
+	if !first.Is(want) || first.Calls != 4 || first.Total != 2*64005 || first.Min != 3004 || first.Mean() != 3004 ||
 		first.Device != "pthread-skylake-avx512-AMD EPYC" {
 		t.Errorf("the costliest is %+v", first)
 	}
@@ -47,26 +47,27 @@ Device Performance Timing Results for C:
   f$A3905236_0000_00000000 GWO[ NULL ] GWS[ 16 x 32 ] LWS[ 4 x 4 ],      1,             9,   inf%,             9,             9,             9
 `))
 	if err != nil || len(p.Launches) != 3 || !slices.Equal(p.Launches[0].Offset, []int{1, 0}) || p.Launches[0].Device != "A (B)" ||
-		p.Launches[1].Calls != 3 || p.Launches[1].Total != 8 || p.Launches[2].Device != "C" {
+		p.Launches[0].Cost != 14702 || p.Launches[1].Calls != 3 || p.Launches[1].Total != 8 || p.Launches[2].Device != "C" {
 		t.Errorf("read %+v (%v)", p.Launches, err)
 	}
 }
 
-func TestCostliest(t *testing.T) {
+func TestChoose(t *testing.T) {
 	p := profileOf(t)
 	for _, c := range []struct {
 		part  float64
 		names []string
 		want  string
 	}{
-		{0.9, nil, "scale[256]"}, {0.91, nil, "scale[256] other[256]"}, {0.9, []string{"other"}, "other[256]"}, {0.9, []string{"none"}, ""},
+		{0.6, nil, "scale[256]"}, {0.9, nil, "scale[256] other[256]"}, {0.9, []string{"other"}, "other[256]"}, {0.9, []string{"none"}, ""},
 	} {
+		n := p.Choose(c.part, c.names...)
 		var got []string
-		for _, l := range p.Costliest(c.part, c.names...) {
+		for _, l := range p.missing() {
 			got = append(got, l.Kernel+fmt.Sprint(l.Global))
 		}
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("the costliest of %v %v are %v, want %s", c.part, c.names, got, c.want)
+		if strings.Join(got, " ") != c.want || n != len(got) {
+			t.Errorf("%v %v chooses %d: %v, want %s", c.part, c.names, n, got, c.want)
 		}
 	}
 }
@@ -74,8 +75,8 @@ func TestCostliest(t *testing.T) {
 func TestProfileIsKept(t *testing.T) {
 	folder := t.TempDir()
 	p := profileOf(t)
-	p.Note(Launches{Shape: p.Launches[1].Shape, Device: p.Launches[1].Device, Folder: "scale"})
-	p.Note(Launches{Shape: Shape{Kernel: "unseen"}, Folder: "unseen"})
+	p.find(Launches{Kernel: "scale", Hash: "1C116D69", OptionsHash: "CCA23CF4", Global: []int{64}, Local: []int{64}}).Folder = "scale"
+	p.find(Launches{Kernel: "unseen"}).Folder = "unseen"
 	if err := p.Write(folder); err != nil {
 		t.Fatal(err)
 	}

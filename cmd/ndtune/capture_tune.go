@@ -1,0 +1,258 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ndtune/ndtune/internal/excerpt"
+	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/capture"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/initial"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/report"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/spec"
+)
+
+// An answer is what is known of launches of an application. Times are in milliseconds.
+type answer struct {
+	capture.Launches
+	Share         float64 `json:"share"`             // of the application's device time
+	Here          float64 `json:"here_ms,omitempty"` // the captured configuration, as measured here
+	Best          float64 `json:"best_ms,omitempty"`
+	Configuration string  `json:"best,omitempty"`
+	Gain          float64 `json:"gain,omitempty"`
+	DeviceGain    float64 `json:"device_gain,omitempty"` // of the application's device time
+	ProgramGain   float64 `json:"program_gain_at_most,omitempty"`
+	Note          string  `json:"note,omitempty"`
+
+	folder, spec, log string // the paths; "": nothing was captured
+	own, best         *tune.Result
+	record            *record.Record
+}
+
+// answersOf returns what is known of the launches of a profile without their searches.
+func answersOf(p *capture.Profile, folder string) (all []*answer) {
+	for _, l := range p.Launches {
+		a := &answer{Launches: l, Share: p.Share(l.Cost), Note: l.Refused}
+		if l.Folder != "" {
+			a.folder = filepath.Join(folder, l.Folder)
+			a.spec, a.log = filepath.Join(a.folder, "kernel.yaml"), filepath.Join(a.folder, "kernel.jsonl")
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// tune makes the specification of each captured launch, launches the captured configuration, and tunes it if there is time for that.
+func (k *capturing) tune() ([]*answer, error) {
+	all, total := answersOf(k.profile, k.app.Folder), 0.0
+	if k.onlyBaseline() {
+		_ = k.cli.Set("quiet", "true") // each of the searches is one launch
+	}
+	for _, a := range all {
+		if a.folder != "" {
+			total += a.Share
+		}
+	}
+	for _, a := range all {
+		if a.folder == "" || k.cli.Context.Err() != nil {
+			continue
+		}
+		limit := time.Duration(float64(k.cli.Duration("time-limit")) * a.Share / total)
+		if err := k.tuneOne(a, limit); err != nil && k.cli.Context.Err() == nil {
+			a.Note = excerpt.FirstLine(err.Error())
+		} else if _, err := a.read(k.profile); err != nil {
+			a.Note = excerpt.FirstLine(err.Error())
+		}
+	}
+	return all, k.cli.Context.Err()
+}
+
+// onlyBaseline reports whether the captured configurations are launched, and nothing is tuned.
+func (k *capturing) onlyBaseline() bool {
+	return !k.cli.IsSet("time-limit") && !k.cli.IsSet("max-evals")
+}
+
+// tuneOne makes the specification of a captured launch, if there is none yet, and searches for some time.
+func (k *capturing) tuneOne(a *answer, limit time.Duration) error {
+	c := k.cli
+	devices, err := device.List()
+	if err != nil {
+		return err
+	}
+	on, err := device.Select(devices, cmp.Or(c.String("device"), a.Device))
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(a.spec); os.IsNotExist(err) {
+		launch, err := capture.Read(filepath.Join(a.folder, capture.LaunchFolder))
+		if err != nil {
+			return err
+		}
+		k.say("%s: repeating the captured launch, and writing %s", a.Kernel, a.spec)
+		if _, err := initial.FromCapture(c.Context, launch, a.spec, initial.Compiler{Device: on, Timeout: c.Duration("build-timeout")}); err != nil {
+			return err
+		}
+	}
+	s, err := spec.Load(a.spec, spec.Options{})
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(a.log); err == nil && k.onlyBaseline() {
+		return nil
+	}
+	j, err := newJob(c, s, a.spec, a.log)
+	if err != nil {
+		return err
+	}
+	j.compared, j.place.Devices, j.plan.TimeLimit = true, []device.Listed{on}, limit
+	if k.onlyBaseline() {
+		j.plan.MaxEvaluations = 1
+	}
+	if _, err = j.searchAndWrite(); errors.Is(err, errIncorrect) {
+		err = nil
+	}
+	return err
+}
+
+// read reads the specification and the log of a search.
+func (a *answer) read(of *capture.Profile) (*problem.Problem, error) {
+	s, err := spec.Load(a.spec, spec.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if a.record, err = record.Read(a.log); err != nil {
+		return nil, err
+	}
+	p, results, values := s.Problem, a.record.Results, map[string]space.Value{}
+	if baseline, known := p.Baseline(); known {
+		baseline.Assign(values)
+	}
+	switch a.own, a.best = tune.ResultOf(results, values), tune.Best(p.Objective(), results); {
+	case a.own == nil:
+		return nil, errors.New("the captured configuration was not launched")
+	case a.own.Status != tune.Correct:
+		a.Note = "the captured configuration does not reproduce the output: " + shortReason(*a.own)
+	default:
+		a.Here = a.own.Figures().Time
+		a.Note = comparedText(a.Launches, a.Here, strings.TrimSpace(a.record.Header.Device.Name))
+	}
+	if a.best == nil || len(results) < 2 {
+		return p, nil
+	}
+	a.Best, a.Configuration = a.best.Figures().Time, a.best.Configuration.String()
+	if gain, known := a.best.GainOver(p.Objective(), a.own); known {
+		a.Gain = gain
+		a.DeviceGain, a.ProgramGain = gains(of, a.saved())
+	}
+	return p, nil
+}
+
+// saved is the device time that the application saves, in nanoseconds.
+func (a *answer) saved() float64 {
+	if a.Gain == 0 {
+		return 0
+	}
+	return a.Cost * (1 - 1/a.Gain)
+}
+
+// gains returns what a saving is worth for the device time of an application and, at most, for all of its time, by Amdahl's law.
+func gains(p *capture.Profile, saved float64) (device, program float64) {
+	share := p.Share(saved)
+	return 1 / (1 - share), 1 / (1 - min(share, saved/float64(max(1, p.Wall))))
+}
+
+// likeness is how far the times of a launch here and in the application may be apart without an explanation.
+const likeness = 1.2
+
+// comparedText explains why a launch takes another time here than in the application; "": it does not.
+func comparedText(l capture.Launches, here float64, on string) string {
+	mean, least := l.Mean()/1e6, float64(l.Min)/1e6
+	why := "there, its data may be in the caches, or the device less busy"
+	switch {
+	case l.Calls == 0 || here < likeness*mean && mean < likeness*here:
+		return ""
+	case l.Device != on:
+		why = "the devices differ"
+	case here < mean && least < likeness*here:
+		why = fmt.Sprintf("there, the fastest took %s ms, and others waited, as the first ones do for new memory", figure.Milliseconds(least))
+	case here < mean:
+		why = "here, its data are in the caches; measure: {cache: cold} in the specification measures without"
+	}
+	return fmt.Sprintf("it takes %s ms here, and %s ms in the application: %s", figure.Milliseconds(here), figure.Milliseconds(mean), why)
+}
+
+// maxRows is the number of launches that a table has.
+const maxRows = 25
+
+// table is the answer: what the launches cost, what is known of the captured ones, and what that is worth.
+func (k *capturing) table(all []*answer) figure.Table {
+	p := k.profile
+	show := func(known float64, text string) string {
+		if known == 0 {
+			return ""
+		}
+		return text
+	}
+	ms := func(v float64) string { return show(v, figure.Milliseconds(v)) }
+	gain := func(v float64) string { return show(v, fmt.Sprintf("%.2f×", v)) }
+	t := figure.Table{
+		Title: fmt.Sprintf("%s: %s ms on the device, of them %s ms in transfers, in %s ms", p.Program[0],
+			figure.Milliseconds((p.Kernels()+float64(p.Transfers))/1e6), figure.Milliseconds(float64(p.Transfers)/1e6), figure.Milliseconds(float64(p.Wall)/1e6)),
+		Head:   []string{"kernel", "global size", "local size", "calls", "share", "ms each", "ms here", "ms best", "gain", "device", "program"},
+		Number: []bool{false, false, false, true, true, true, true, true, true, true, true},
+	}
+	saved, next := 0.0, ""
+	for i, a := range all {
+		if i < maxRows || a.folder != "" {
+			t.Rows = append(t.Rows, []string{a.Kernel, figure.Sizes(a.Global), a.LocalText(), show(float64(a.Calls), strconv.Itoa(a.Calls)),
+				show(a.Share, fmt.Sprintf("%.1f %%", 100*a.Share)), ms(a.Mean() / 1e6), ms(a.Here), ms(a.Best), gain(a.Gain), gain(a.DeviceGain), gain(a.ProgramGain)})
+		}
+		if saved += a.saved(); a.Note != "" {
+			t.Notes = append(t.Notes, a.Kernel+": "+a.Note)
+		}
+		if a.Best > 0 {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: best: %s (%s)", a.Kernel, a.Configuration, a.log))
+		} else if a.folder != "" {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: captured: %s", a.Kernel, a.spec))
+			next = fmt.Sprintf("next: ndtune capture -o %s --time-limit 10m", k.app.Folder)
+		}
+	}
+	if saved > 0 {
+		device, program := gains(p, saved)
+		t.Rows = append(t.Rows, []string{"all", "", "", "", "", "", "", "", "", gain(device), gain(program)})
+		t.Notes = append(t.Notes, "device, program: what the gain is worth for the device time, and at most for the whole time, of the application")
+	}
+	if next != "" {
+		t.Notes = append(t.Notes, next)
+	}
+	return t
+}
+
+// writeSearches writes reports of all searches.
+func writeSearches(all []*answer, paths []string) error {
+	var sources []report.Source
+	for _, a := range all {
+		if a.record != nil {
+			sources = append(sources, report.Source{Name: filepath.Base(a.folder), Record: a.record})
+		}
+	}
+	if len(sources) == 0 || len(paths) == 0 {
+		return nil
+	}
+	made, err := report.New(sources, "ndtune "+versionText(), time.Now())
+	if err != nil {
+		return err
+	}
+	return made.WriteFiles(paths, false)
+}

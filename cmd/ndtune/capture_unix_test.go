@@ -1,0 +1,49 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestInterruptedCapture interrupts ndtune while a program is captured: the program gets the signal, and what was captured can be used.
+func TestInterruptedCapture(t *testing.T) {
+	captures, err := filepath.Abs(filepath.Join("..", "..", "tune", "capture", "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	environment := []string{"NDTUNE_CLILOADER=" + filepath.Join(captures, "cliloader"), "RECORDED=" + filepath.Join(captures, "shapes")}
+	folder := t.TempDir()
+	const program = `trap 'echo caught; exit 5' INT; echo ready; while :; do :; done`
+	s := startProgram(t, folder, environment, "capture", "--once", "-o", "captured", "--", "sh", "-c", program)
+	s.read(1)
+	if err := syscall.Kill(s.command.Process.Pid, syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	ended := s.end()
+	if ended.status != statusInterrupted || !strings.HasPrefix(ended.out, "ready\ncaught\n") ||
+		!strings.Contains(ended.notes, "ndtune: sh ended with exit status 5.") || !strings.Contains(ended.out, "\n  next: ndtune capture -o captured ") {
+		t.Errorf("status %d, %s\n%s", ended.status, ended.out, ended.notes)
+	}
+	spec := filepath.Join(folder, "captured", "scale", "kernel.yaml")
+	if _, err := os.Stat(spec); err == nil {
+		t.Error("the command went on after the signal")
+	}
+	if ended := startSearch(t, folder, environment, "capture", "-o", "captured").end(); ended.status != 0 {
+		t.Errorf("status %d of what goes on\n%s", ended.status, ended.notes)
+	}
+	if _, err := os.Stat(spec); err != nil {
+		t.Error(err)
+	}
+
+	s = startProgram(t, folder, environment, "capture", "-o", "again", "--", "sh", "-c", program)
+	s.read(1)
+	s.signal(syscall.SIGINT) // as a terminal does, to both
+	if ended := s.end(); ended.status != statusInterrupted || !strings.Contains(ended.notes, "Nothing was captured; --once captures") {
+		t.Errorf("status %d, %s\n%s", ended.status, ended.out, ended.notes)
+	}
+}
