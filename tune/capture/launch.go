@@ -320,12 +320,9 @@ func (r *reader) readArguments() {
 
 // readArgument reads a file about an argument.
 func (r *reader) readArgument(a *Argument, name, kind string) {
-	if kind == "Argument" {
-		a.Value = r.content(name, maxText)
-		return
-	}
-	text := r.text(name, maxText)
-	switch kind {
+	switch text := string(r.content(name, maxText)); kind {
+	case "Argument":
+		a.Value = []byte(text)
 	case "Local":
 		a.Local = r.numbers(name, text, 1, math.MaxInt32)[0]
 	case "Sampler":
@@ -448,22 +445,17 @@ func (r *reader) checkMemory() {
 	}
 }
 
-// Before returns the content of the buffer or image that is argument i before the launch.
-func (l *Launch) Before(i int) ([]byte, error) { return l.content(i, 0) }
-
-// After returns the content of the buffer or image that is argument i after the launch.
-func (l *Launch) After(i int) ([]byte, error) { return l.content(i, 1) }
-
-func (l *Launch) content(i, side int) ([]byte, error) {
+// Content returns the content of the buffer or image that is argument i before and after the launch.
+func (l *Launch) Content(i int) (before, after []byte, err error) {
 	root, err := os.OpenRoot(l.Folder)
 	if err != nil {
-		return nil, fmt.Errorf("read a captured launch: %w", err)
+		return nil, nil, fmt.Errorf("read a captured launch: %w", err)
 	}
 	defer root.Close()
 	r, m := &reader{Launch: Launch{Folder: l.Folder}, root: root}, l.Arguments[i].Memory
-	content := r.content(m.files[side], int64(m.Bytes))
-	if len(content) != m.Bytes {
-		r.failf(m.files[side], "its size has changed")
+	before, after = r.content(m.files[0], int64(m.Bytes)), r.content(m.files[1], int64(m.Bytes))
+	if len(before) != m.Bytes || len(after) != m.Bytes {
+		r.failf("", "the size of the content of argument %d has changed", i)
 	}
-	return content, r.err
+	return before, after, r.err
 }

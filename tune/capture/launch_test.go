@@ -40,10 +40,9 @@ func TestReadBuffersAndLocalMemory(t *testing.T) {
 		t.Errorf("read the arguments %+v", l.Arguments)
 	}
 	for i, changes := range map[int]bool{0: false, 2: true} {
-		before, err1 := l.Before(i)
-		after, err2 := l.After(i)
-		if err1 != nil || err2 != nil || len(before) != l.Arguments[i].Memory.Bytes || (string(before) != string(after)) != changes {
-			t.Errorf("argument %d: %d and %d bytes, %v, %v", i, len(before), len(after), err1, err2)
+		before, after, err := l.Content(i)
+		if err != nil || len(before) != l.Arguments[i].Memory.Bytes || (string(before) != string(after)) != changes {
+			t.Errorf("argument %d: %d and %d bytes, %v", i, len(before), len(after), err)
 		}
 	}
 }
@@ -263,7 +262,7 @@ func TestMemoryThatChanges(t *testing.T) {
 		alter alteration
 		want  string
 	}{
-		{grow(l.Arguments[0].Memory.files[0], 10), "its size has changed"},
+		{grow(l.Arguments[0].Memory.files[0], 10), "the size of the content of argument 0 has changed"},
 		{grow(l.Arguments[0].Memory.files[0], 1<<30), "it has 1073741824 bytes, more than the 8192"},
 		{link("/etc/passwd", l.Arguments[0].Memory.files[0]), "it is not a regular file"},
 		{remove("."), "no such file"},
@@ -271,7 +270,7 @@ func TestMemoryThatChanges(t *testing.T) {
 		if err := c.alter(folder); err != nil {
 			t.Fatal(err)
 		}
-		if content, err := l.Before(0); err == nil || !strings.Contains(err.Error(), c.want) {
+		if content, _, err := l.Content(0); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %d bytes, %v, want %q", len(content), err, c.want)
 		}
 	}
@@ -332,10 +331,9 @@ func FuzzRead(f *testing.F) {
 			if a.Memory == nil {
 				continue
 			}
-			before, err1 := l.Before(i)
-			after, err2 := l.After(i)
-			if err1 != nil || err2 != nil || len(before) == 0 || len(before) != len(after) {
-				t.Fatalf("argument %d: %d and %d bytes, %v, %v", i, len(before), len(after), err1, err2)
+			before, after, err := l.Content(i)
+			if err != nil || len(before) == 0 || len(before) != len(after) {
+				t.Fatalf("argument %d: %d and %d bytes, %v", i, len(before), len(after), err)
 			}
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -330,41 +331,36 @@ func (p *captured) chooseLocalSize() {
 func (p *captured) remarkEqual(field string, value int) {
 	var equal []string
 	for _, m := range slices.Concat(p.Given, clc.Macros(p.Text)) {
-		if _, number := literal(m.Text); value > 1 && number == space.Value(value) && !slices.Contains(equal, m.Name) {
+		if _, number := literal(m.Text); value > 1 && number == space.Value(value) {
 			equal = append(equal, m.Name)
 		}
 	}
 	if len(equal) > 0 {
 		p.Remark(field, "Macros with its value: %s. If one of them is the local size, name it in block_size, and give it values.",
-			excerpt.Of(strings.Join(equal, ", ")))
+			excerpt.Of(strings.Join(slices.Compact(equal), ", ")))
 	}
 }
 
-// dividing returns local sizes that divide a global size, with that of the application.
-func (p *captured) dividing(global, value, axis int) []space.Value {
+// maxSizes is how many local sizes are proposed in a dimension.
+const maxSizes = 8
+
+// dividing returns local sizes that divide a global size, with that of the application: those that powers of two divide first.
+func (p *captured) dividing(global, value, axis int) (values []space.Value) {
 	least, most := [...]int{8, 1, 1}[axis], [...]int{64, 16, 4}[axis]
 	if p.dimensions == 1 {
 		least, most = 32, 1024
 	}
-	var powers, all []space.Value
+	var sizes []int
 	for n := least; n <= most; n++ {
-		if global%n == 0 {
-			all = append(all, n)
-			if n&(n-1) == 0 {
-				powers = append(powers, n)
-			}
+		if global%n == 0 && n != value {
+			sizes = append(sizes, n)
 		}
 	}
-	if len(powers) < 3 {
-		powers = nil
-		step := max(1, (len(all)+7)/8)
-		for i := (len(all) - 1) % step; i >= 0 && i < len(all); i += step {
-			powers = append(powers, all[i])
-		}
+	slices.SortStableFunc(sizes, func(a, b int) int { return bits.TrailingZeros(uint(b)) - bits.TrailingZeros(uint(a)) })
+	sizes = append(sizes[:min(len(sizes), maxSizes-1)], value)
+	slices.Sort(sizes)
+	for _, n := range sizes {
+		values = append(values, n)
 	}
-	if !slices.Contains(powers, space.Value(value)) {
-		powers = append(powers, value)
-		slices.SortFunc(powers, func(a, b space.Value) int { return a.(int) - b.(int) })
-	}
-	return powers
+	return values
 }

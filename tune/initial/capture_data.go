@@ -2,7 +2,6 @@ package initial
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/hex"
 	"fmt"
 	"math"
@@ -82,16 +81,14 @@ func (p *captured) first(i int) int {
 // addContent adds the content of a buffer or an image before the launch, and that after it, if the kernel may and does change it. An output
 // with NaNs, which equal nothing, becomes one of bytes.
 func (p *captured) addContent(i int, argument *task.Argument, numbers array.Type) error {
-	before, err1 := p.launch.Before(i)
-	after, err2 := p.launch.After(i)
-	if err := cmp.Or(err1, err2); err != nil {
+	before, after, err := p.launch.Content(i)
+	if err != nil {
 		return err
 	}
 	if argument.Image == nil && judge.NaNs("", &array.Array{Type: numbers, Bytes: after}) != "" {
 		argument.Type, numbers = "bytes", array.Uint8
 		p.Remark(fmt.Sprintf("arguments[%d]", i), "Some of its numbers are NaN, which equals nothing, so they are bytes here.")
 	}
-	var err error
 	if argument.Fill.File, err = p.save(argument.Name, before, numbers); err != nil {
 		return err
 	}

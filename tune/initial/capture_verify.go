@@ -44,7 +44,7 @@ func (p *captured) verify(ctx context.Context, c Compiler, out string) error {
 	outputs := map[int]*comparison{}
 	for i, a := range s.Problem.Arguments() {
 		if a.Output {
-			after, err := p.launch.After(i)
+			_, after, err := p.launch.Content(i)
 			if err != nil {
 				return err
 			}
