@@ -111,6 +111,13 @@ def test_no_device_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
         tune()
 
 
+def test_a_driver_without_a_place_for_its_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PoCL has no device then, as in a home that nobody may write."""
+    monkeypatch.setenv("POCL_CACHE_DIR", "/proc/none")
+    with pytest.raises(ndtune.NdtuneError, match="^no OpenCL device: .* name a folder in .* POCL_CACHE_DIR$"):
+        tune()
+
+
 def failing(*_: Any) -> Any:
     raise ZeroDivisionError("of the user")
 

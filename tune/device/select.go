@@ -56,7 +56,13 @@ func List() ([]Listed, error) {
 	if len(failed) > 0 {
 		return nil, errors.Join(failed...)
 	}
-	return nil, cl.ErrNoDevice
+	names, advice := make([]string, len(platforms)), ""
+	for i, p := range platforms {
+		if names[i] = p.String(); names[i] == "Portable Computing Language" {
+			advice = "; PoCL has none where it cannot write its cache: name a folder in the environment variable POCL_CACHE_DIR"
+		}
+	}
+	return nil, fmt.Errorf("%w: %s has none%s", cl.ErrNoDevice, strings.Join(names, ", "), advice)
 }
 
 // A SelectionError is the error of a selector that selects no device, or too many.
