@@ -13,7 +13,7 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C ended a search: results and env hold what was measured, as tune_kernel would have returned it."""
 
     def __init__(self, results: Results, env: dict[str, Any]) -> None:
-        super().__init__("the results so far are in the attribute results of this exception")
+        super().__init__("its attribute results has what was measured (in a notebook: sys.last_value.results)")
         self.results, self.env = results, env
 
 
