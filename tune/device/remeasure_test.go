@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"crypto/rand"
 	"slices"
 	"testing"
 
@@ -96,7 +97,7 @@ func TestTheFinalMeasurementBuildsNothingAgain(t *testing.T) {
 	}
 	e := open(t, task.Definition{
 		Kernel: task.Kernel{Name: "last", Source: `__kernel void last(__global int *x) {}
-// standin: last is nothing(); last takes 1000 * thousands; build fails "no licence" after 11`},
+// standin: last is nothing(); last takes 1000 * thousands; build fails "no licence ` + rand.Text() + `" after 11`}, // a count of its own
 		ProblemSize: []task.Expr{"1"},
 		Arguments:   []task.Argument{{Name: "x", Type: "int32", Size: "1"}},
 		Parameters:  []space.Parameter{{Name: "thousands", Values: times}},

@@ -26,7 +26,7 @@ var survivable = []string{faultNone, faultSlow, faultOutput, faultCompile, fault
 
 const faultySource = `
 // standin: faulty is index(y, 1, 0); faulty takes 5000 + 1000000 * (fault == slow); build fails "error: no such statement" when fault == compile
-// standin: faulty errs at 77 when fault == output; faulty overflows y when fault == bounds
+// standin: faulty errs at 77 when fault == output; faulty is set(y, 259, 1) when fault == bounds
 // standin: faulty hangs when fault == loop; faulty crashes apart when fault == dies; build logs "warning: built anew" when NDTUNE_FRESH_7
 #ifndef NDTUNE_FRESH_7
 #define NDTUNE_FRESH_7 0
