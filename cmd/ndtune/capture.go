@@ -150,8 +150,9 @@ func (k *capturing) run() (err error) {
 	if entries, _ := os.ReadDir(a.Folder); len(entries) > 0 {
 		return wrong("%s holds something already; remove it, or write to another folder with -o", a.Folder)
 	}
-	if err := os.Mkdir(a.Folder, 0o700); err != nil && !os.IsExist(err) {
-		return wrong("%w", err)
+	_ = os.Mkdir(a.Folder, 0o700) // it may be there
+	if err := os.Chmod(a.Folder, 0o700); err != nil {
+		return wrong("make the folder for captures: %w", err)
 	}
 	names, times := c.StringSlice("kernel"), "twice, first for the times of its kernels, then to capture the costliest"
 	if c.Bool("once") {

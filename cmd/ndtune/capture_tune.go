@@ -21,6 +21,7 @@ import (
 	"github.com/ndtune/ndtune/tune/report"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // An answer is what is known of launches of an application. Times are in milliseconds.
@@ -35,6 +36,7 @@ type answer struct {
 	ProgramGain   float64 `json:"program_gain_at_most,omitempty"`
 	Note          string  `json:"note,omitempty"`
 
+	name              string // of the folder, else of the kernel
 	folder, spec, log string // the paths; "": nothing was captured
 	own, best         *tune.Result
 	record            *record.Record
@@ -43,7 +45,7 @@ type answer struct {
 // answersOf returns what is known of the launches of a profile without their searches.
 func answersOf(p *capture.Profile, folder string) (all []*answer) {
 	for _, l := range p.Launches {
-		a := &answer{Launches: l, Share: p.Share(l.Cost), Note: l.Refused}
+		a := &answer{Launches: l, Share: p.Share(l.Cost), Note: l.Refused, name: cmp.Or(l.Folder, l.Kernel)}
 		if l.Folder != "" {
 			a.folder = filepath.Join(folder, l.Folder)
 			a.spec, a.log = filepath.Join(a.folder, "kernel.yaml"), filepath.Join(a.folder, "kernel.jsonl")
@@ -78,6 +80,9 @@ func (k *capturing) tune() ([]*answer, error) {
 	return all, k.cli.Context.Err()
 }
 
+// fewest is the number of configurations for which there should be time.
+const fewest = 20
+
 // onlyBaseline reports whether the captured configurations are launched, and nothing is tuned.
 func (k *capturing) onlyBaseline() bool {
 	return !k.cli.IsSet("time-limit") && !k.cli.IsSet("max-evals")
@@ -99,7 +104,7 @@ func (k *capturing) tuneOne(a *answer, limit time.Duration) error {
 		if err != nil {
 			return err
 		}
-		k.say("%s: repeating the captured launch, and writing %s", a.Kernel, a.spec)
+		k.say("%s: repeating the captured launch, and writing %s", a.name, a.spec)
 		if _, err := initial.FromCapture(c.Context, launch, a.spec, initial.Compiler{Device: on, Timeout: c.Duration("build-timeout")}); err != nil {
 			return err
 		}
@@ -118,6 +123,10 @@ func (k *capturing) tuneOne(a *answer, limit time.Duration) error {
 	j.compared, j.place.Devices, j.plan.TimeLimit = true, []device.Listed{on}, limit
 	if k.onlyBaseline() {
 		j.plan.MaxEvaluations = 1
+	} else if n := int(float64(limit) / max(1, a.Mean()) / fewest); limit > 0 && n <= task.DefaultLaunches && !c.IsSet("iterations") {
+		j.evaluation.Iterations = max(1, n-1)
+		k.say("%s: %s of each configuration, since one takes %s ms", a.name, figure.Count(j.evaluation.Iterations, "timed launch"),
+			figure.Milliseconds(a.Mean()/1e6))
 	}
 	if _, err = j.searchAndWrite(); errors.Is(err, errIncorrect) {
 		err = nil
@@ -185,7 +194,7 @@ func comparedText(l capture.Launches, here float64, on string) string {
 	case l.Device != on:
 		why = "the devices differ"
 	case here < mean && least < likeness*here:
-		why = fmt.Sprintf("there, the fastest took %s ms, and others waited, as the first ones do for new memory", figure.Milliseconds(least))
+		why = fmt.Sprintf("there, the fastest took %s ms, and others waited for other work, or for memory that was new", figure.Milliseconds(least))
 	case here < mean:
 		why = "here, its data are in the caches; measure: {cache: cold} in the specification measures without"
 	}
@@ -207,24 +216,24 @@ func (k *capturing) table(all []*answer) figure.Table {
 	ms := func(v float64) string { return show(v, figure.Milliseconds(v)) }
 	gain := func(v float64) string { return show(v, fmt.Sprintf("%.2f×", v)) }
 	t := figure.Table{
-		Title: fmt.Sprintf("%s: %s ms on the device, of them %s ms in transfers, in %s ms", p.Program[0],
-			figure.Milliseconds((p.Kernels()+float64(p.Transfers))/1e6), figure.Milliseconds(float64(p.Transfers)/1e6), figure.Milliseconds(float64(p.Wall)/1e6)),
+		Title: fmt.Sprintf("%s: %s ms in kernels, %s ms in transfers, %s ms in all", excerpt.Of(strings.Join(p.Program, " ")),
+			figure.Milliseconds(p.Kernels()/1e6), figure.Milliseconds(float64(p.Transfers)/1e6), figure.Milliseconds(float64(p.Wall)/1e6)),
 		Head:   []string{"kernel", "global size", "local size", "calls", "share", "ms each", "ms here", "ms best", "gain", "device", "program"},
 		Number: []bool{false, false, false, true, true, true, true, true, true, true, true},
 	}
 	saved, next := 0.0, ""
 	for i, a := range all {
 		if i < maxRows || a.folder != "" {
-			t.Rows = append(t.Rows, []string{a.Kernel, figure.Sizes(a.Global), a.LocalText(), show(float64(a.Calls), strconv.Itoa(a.Calls)),
+			t.Rows = append(t.Rows, []string{a.name, figure.Sizes(a.Global), a.LocalText(), show(float64(a.Calls), strconv.Itoa(a.Calls)),
 				show(a.Share, fmt.Sprintf("%.1f %%", 100*a.Share)), ms(a.Mean() / 1e6), ms(a.Here), ms(a.Best), gain(a.Gain), gain(a.DeviceGain), gain(a.ProgramGain)})
 		}
 		if saved += a.saved(); a.Note != "" {
-			t.Notes = append(t.Notes, a.Kernel+": "+a.Note)
+			t.Notes = append(t.Notes, a.name+": "+a.Note)
 		}
 		if a.Best > 0 {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s: best: %s (%s)", a.Kernel, a.Configuration, a.log))
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: best: %s (%s)", a.name, a.Configuration, a.log))
 		} else if a.folder != "" {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s: captured: %s", a.Kernel, a.spec))
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: captured: %s", a.name, a.spec))
 			next = fmt.Sprintf("next: ndtune capture -o %s --time-limit 10m", k.app.Folder)
 		}
 	}

@@ -56,6 +56,9 @@ func (j *Injection) Add(c *Change, all []Launches, judged bool) error {
 		}
 		options = options[:is[0][2]] + "=" + m[2] + options[is[0][3]:]
 	}
+	if j.Local != nil && c.Local != nil && !slices.Equal(j.Local, c.Local) {
+		return fmt.Errorf("the layer sets one local size, and another kernel gets %s", figure.Sizes(j.Local))
+	}
 	if !slices.ContainsFunc(all, c.Is) {
 		return fmt.Errorf("the application does not launch it this time with the global size %s and the build options %s",
 			figure.Sizes(c.Launches.Global), c.Options)
@@ -74,8 +77,8 @@ func (j *Injection) Add(c *Change, all []Launches, judged bool) error {
 			return fmt.Errorf("the application launches it with %s, and the layer can only set a local size where there is none", at)
 		case own && !fits(c.Local, l.Global):
 			return fmt.Errorf("it is also launched with %s, which the local size %s does not divide", at, figure.Sizes(c.Local))
-		case !own && l.Local == nil && fits(c.Local, l.Global):
-			return fmt.Errorf("the layer would give its local size to the kernel %s, too, which has none of its own", l.Kernel)
+		case !own && l.Local == nil && fits(c.Local, l.Global) && !judged:
+			return fmt.Errorf("the layer would give its local size to the kernel %s, too; --check COMMAND can judge that", l.Kernel)
 		}
 	}
 	if len(c.Macros) > 0 {

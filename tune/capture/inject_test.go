@@ -40,8 +40,9 @@ __kernel void g(__global int *x) { x[get_global_id(0)] = WIDE; }`}
 		"a local of its own":    {fixed, nil, []int{64}, []Launches{fixed}, true, "launches it with the global size 64 and the local size 16"},
 		"sometimes of its own":  {f, nil, []int{64}, []Launches{f, fixed}, true, "launches it with the global size 64 and the local size 16"},
 		"does not divide":       {f, nil, []int{64}, []Launches{f, launches("f", "00000001", nil, 96)}, true, "global size 96 and the local size NULL"},
-		"another kernel, too":   {f, nil, []int{32}, []Launches{f, h}, true, "would give its local size to the kernel h, too"},
-		"another one, by X":     {launches("f", "00000001", nil, 64, 64), nil, []int{32, 2}, []Launches{launches("f", "00000001", nil, 64, 64), h}, true, "kernel h, too"},
+		"another kernel, too":   {f, nil, []int{32}, []Launches{f, h}, false, "would give its local size to the kernel h, too"},
+		"another one, judged":   {f, nil, []int{32}, []Launches{f, h}, true, " [32]"},
+		"another one, by X":     {launches("f", "00000001", nil, 64, 64), nil, []int{32, 2}, []Launches{launches("f", "00000001", nil, 64, 64), h}, false, "kernel h, too"},
 		"not another one in 2-D": {
 			f, nil, []int{32}, []Launches{f, launches("h", "00000003", nil, 32, 32)}, true, " [32]",
 		},
@@ -75,6 +76,12 @@ func TestChangesOfOneProgram(t *testing.T) {
 	}
 	if got := j.Options["1_"]; got != "-DA=2 -DB=3" {
 		t.Errorf("the options are %s", got)
+	}
+	j.Local = []int{4}
+	for want, local := range map[string][]int{"the layer sets one local size, and another kernel gets 4": {8}, "<nil>": {4}} {
+		if err := j.Add(&Change{Launch: program, Launches: g, Local: local}, []Launches{f, g}, false); fmt.Sprint(err) != want {
+			t.Errorf("the local size %v: %v, want %s", local, err, want)
+		}
 	}
 	c := Change{Launches: f, Macros: [][3]string{{"A", "1", "2"}}, Local: []int{4, 2}}
 	if got, want := c.String(), "-D A=2 in place of 1, the local size 4×2 in place of 8"; got != want {
