@@ -39,6 +39,8 @@ type answer struct {
 	name              string // of the folder, else of the kernel
 	folder, spec, log string // the paths; "": nothing was captured
 	own, best         *tune.Result
+	on                device.Listed
+	open, failed      bool // there are values to try; nothing more can be done
 	record            *record.Record
 }
 
@@ -55,48 +57,46 @@ func answersOf(p *capture.Profile, folder string) (all []*answer) {
 	return all
 }
 
-// tune makes the specification of each captured launch, launches the captured configuration, and tunes it if there is time for that.
+// tune makes the specification of each captured launch, launches the captured configuration, and tunes those with values to try, if there is
+// time for that.
 func (k *capturing) tune() ([]*answer, error) {
-	all, total := answersOf(k.profile, k.app.Folder), 0.0
-	if k.onlyBaseline() {
-		_ = k.cli.Set("quiet", "true") // each of the searches is one launch
+	c, all, total := k.cli, answersOf(k.profile, k.app.Folder), 0.0
+	each := func(do func(a *answer) error) {
+		for _, a := range all {
+			if a.folder == "" || c.Context.Err() != nil || a.failed {
+			} else if err := do(a); err != nil && c.Context.Err() == nil {
+				a.Note, a.failed = excerpt.FirstLine(err.Error()), true
+			}
+		}
 	}
+	quiet := c.Bool("quiet")
+	_ = c.Set("quiet", "true") // each of the first searches is one launch
+	each(k.prepare)
+	_ = c.Set("quiet", fmt.Sprint(quiet))
 	for _, a := range all {
-		if a.folder != "" {
+		if a.open {
 			total += a.Share
 		}
 	}
-	for _, a := range all {
-		if a.folder == "" || k.cli.Context.Err() != nil {
-			continue
-		}
-		limit := time.Duration(float64(k.cli.Duration("time-limit")) * a.Share / total)
-		if err := k.tuneOne(a, limit); err != nil && k.cli.Context.Err() == nil {
-			a.Note = excerpt.FirstLine(err.Error())
-		} else if _, err := a.read(k.profile); err != nil {
-			a.Note = excerpt.FirstLine(err.Error())
-		}
+	if c.IsSet("time-limit") || c.IsSet("max-evals") {
+		each(func(a *answer) error {
+			if !a.open {
+				return nil
+			}
+			return k.search(a, time.Duration(float64(c.Duration("time-limit"))*a.Share/total), c.Int("max-evals"))
+		})
 	}
-	return all, k.cli.Context.Err()
+	each(func(a *answer) error { _, err := a.read(k.profile); return err })
+	return all, c.Context.Err()
 }
 
-// fewest is the number of configurations for which there should be time.
-const fewest = 20
-
-// onlyBaseline reports whether the captured configurations are launched, and nothing is tuned.
-func (k *capturing) onlyBaseline() bool {
-	return !k.cli.IsSet("time-limit") && !k.cli.IsSet("max-evals")
-}
-
-// tuneOne makes the specification of a captured launch, if there is none yet, and searches for some time.
-func (k *capturing) tuneOne(a *answer, limit time.Duration) error {
-	c := k.cli
+// prepare makes the specification of a captured launch, if there is none yet, and launches the captured configuration, if it was not.
+func (k *capturing) prepare(a *answer) error {
 	devices, err := device.List()
 	if err != nil {
 		return err
 	}
-	on, err := device.Select(devices, cmp.Or(c.String("device"), a.Device))
-	if err != nil {
+	if a.on, err = device.Select(devices, cmp.Or(k.cli.String("device"), a.Device)); err != nil {
 		return err
 	}
 	if _, err := os.Stat(a.spec); os.IsNotExist(err) {
@@ -105,7 +105,8 @@ func (k *capturing) tuneOne(a *answer, limit time.Duration) error {
 			return err
 		}
 		k.say("%s: repeating the captured launch, and writing %s", a.name, a.spec)
-		if _, err := initial.FromCapture(c.Context, launch, a.spec, initial.Compiler{Device: on, Timeout: c.Duration("build-timeout")}); err != nil {
+		compiler := initial.Compiler{Device: a.on, Timeout: k.cli.Duration("build-timeout")}
+		if _, err := initial.FromCapture(k.cli.Context, launch, a.spec, compiler); err != nil {
 			return err
 		}
 	}
@@ -113,17 +114,28 @@ func (k *capturing) tuneOne(a *answer, limit time.Duration) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(a.log); err == nil && k.onlyBaseline() {
+	a.open = len(openParameters(s.Problem)) > 0
+	if _, err := os.Stat(a.log); err == nil {
 		return nil
 	}
-	j, err := newJob(c, s, a.spec, a.log)
+	return k.search(a, 0, 1) // the baseline
+}
+
+// fewest is the number of configurations for which there should be time.
+const fewest = 20
+
+// search searches for some time, or with some evaluations.
+func (k *capturing) search(a *answer, limit time.Duration, most int) error {
+	s, err := spec.Load(a.spec, spec.Options{})
 	if err != nil {
 		return err
 	}
-	j.compared, j.place.Devices, j.plan.TimeLimit = true, []device.Listed{on}, limit
-	if k.onlyBaseline() {
-		j.plan.MaxEvaluations = 1
-	} else if n := int(float64(limit) / max(1, a.Mean()) / fewest); limit > 0 && n <= task.DefaultLaunches && !c.IsSet("iterations") {
+	j, err := newJob(k.cli, s, a.spec, a.log)
+	if err != nil {
+		return err
+	}
+	j.compared, j.place.Devices, j.plan.TimeLimit, j.plan.MaxEvaluations = true, []device.Listed{a.on}, limit, most
+	if n := int(float64(limit) / max(1, a.Mean()) / fewest); limit > 0 && n <= task.DefaultLaunches && !k.cli.IsSet("iterations") {
 		j.evaluation.Iterations = max(1, n-1)
 		k.say("%s: %s of each configuration, since one takes %s ms", a.name, figure.Count(j.evaluation.Iterations, "timed launch"),
 			figure.Milliseconds(a.Mean()/1e6))
@@ -160,7 +172,13 @@ func (a *answer) read(of *capture.Profile) (*problem.Problem, error) {
 		return p, nil
 	}
 	a.Best, a.Configuration = a.best.Figures().Time, a.best.Configuration.String()
-	if gain, known := a.best.GainOver(p.Objective(), a.own); known {
+	gain, known := a.best.GainOver(p.Objective(), a.own)
+	for _, f := range tune.Finalists(p.Objective(), results) {
+		if f.Result == a.own && f.Standing == tune.Indistinguishable {
+			known = false // noise explains it
+		}
+	}
+	if known && a.best != a.own {
 		a.Gain = gain
 		a.DeviceGain, a.ProgramGain = gains(of, a.saved())
 	}
@@ -230,11 +248,16 @@ func (k *capturing) table(all []*answer) figure.Table {
 		if saved += a.saved(); a.Note != "" {
 			t.Notes = append(t.Notes, a.name+": "+a.Note)
 		}
-		if a.Best > 0 {
+		switch {
+		case a.Gain > 0:
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: best: %s (%s)", a.name, a.Configuration, a.log))
-		} else if a.folder != "" {
+		case a.Best > 0:
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: no better configuration than the captured one was found (%s)", a.name, a.log))
+		case a.open || a.folder != "" && a.Note == "" && a.Here == 0: // interrupted
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: captured: %s", a.name, a.spec))
 			next = fmt.Sprintf("next: ndtune capture -o %s --time-limit 10m", k.app.Folder)
+		case a.Here > 0:
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: no values to try yet: its DECIDEs say what could be some: %s", a.name, a.spec))
 		}
 	}
 	if saved > 0 {
