@@ -95,7 +95,7 @@ x * 4611686018427387904 / 4611686018427387904 == x
 
 @pytest.fixture(scope="session")
 def count(tmp_path_factory):
-    """How many configurations the program finds."""
+    """How many configurations the program finds, or with --json all of them."""
     try:
         program = _binary.find()
     except NdtuneError:
@@ -103,18 +103,19 @@ def count(tmp_path_factory):
     folder = tmp_path_factory.mktemp("space")
     (folder / "k.cl").write_text("kernel void k(global int *a) {}")
 
-    def counted(parameters, restrictions):
+    def counted(parameters, restrictions, flag="--count"):
         specification = {
             "kernel": {"name": "k", "file": "k.cl"}, "problem_size": 1, "block_size": {"x": "1"},
             "arguments": [{"name": "a", "type": "int32", "size": 1}],
             "parameters": parameters, "restrictions": restrictions,
         }  # fmt: skip
         (folder / "k.json").write_text(json.dumps(specification))
-        done = subprocess.run([program, "space", folder / "k.json", "--count"], capture_output=True, text=True)
-        if "the space is empty" in done.stderr:
-            return 0
-        assert done.returncode == 0, done.stderr
-        return int(done.stdout)
+        done = subprocess.run([program, "space", folder / "k.json", flag], capture_output=True, text=True)
+        empty = "the space is empty" in done.stderr
+        assert empty or done.returncode == 0, done.stderr
+        if flag == "--count":
+            return 0 if empty else int(done.stdout)
+        return [json.loads(line) for line in done.stdout.splitlines()[1:]]
 
     return counted
 
@@ -125,9 +126,9 @@ def combinations(parameters):
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_texts_hold_where_python_says_so(text, count, tmp_path):
-    wanted = sum(bool(eval(text, {"math": math, **c})) for c in combinations(PARAMETERS))
+    wanted = [list(c.values()) for c in combinations(PARAMETERS) if eval(text, {"math": math, **c})]
     translated = expressions.restrictions([text], PARAMETERS, tmp_path)
-    assert count(PARAMETERS, translated) == wanted, translated
+    assert count(PARAMETERS, translated, "--json") == wanted, translated
 
 
 REFUSED = """f'{x}' == '3'
@@ -294,9 +295,9 @@ def called(function, c):
 
 @pytest.mark.parametrize("function", CALLABLES, ids=range(len(CALLABLES)))
 def test_functions_hold_where_python_says_so(function, count, tmp_path):
-    wanted = sum(bool(called(function, c)) for c in combinations(BLOCKS))
+    wanted = [list(c.values()) for c in combinations(BLOCKS) if called(function, c)]
     translated = expressions.restrictions(function, BLOCKS, tmp_path)
-    assert count(BLOCKS, translated) == wanted, translated
+    assert count(BLOCKS, translated, "--json") == wanted, translated
 
 
 def test_what_a_function_raises_is_raised_with_its_configuration(tmp_path):
