@@ -118,7 +118,7 @@ class Simulation(Outcome):
         with tempfile.TemporaryDirectory(prefix="ndtune-") as folder:
             record, trace = os.path.join(folder, "record.json"), os.path.join(folder, "trace.jsonl")
             with open(record, "w", encoding="utf-8") as file:
-                json.dump(self._record(rows), file, cls=util.NpEncoder)
+                file.write(json.dumps(self._record(rows), cls=util.NpEncoder))  # json.dump takes ten times as long
             asked = [_binary.find(), "simulate", record, "-o", trace, *(w for o in options.items() for w in o)]
             said = subprocess.run(asked, capture_output=True, text=True, encoding="utf-8", check=False)
             if said.returncode:
@@ -131,12 +131,12 @@ class Simulation(Outcome):
         return list(dict.fromkeys([first] * (first in rows) + order))
 
     def _record(self, rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
-        """A cache file of the results, with the names and values of the program."""
+        """A cache file of the results, with the names and values of the program, and what a strategy is told."""
         space, entries = self.task.space, {}
         for key, row in rows.items():
-            entry = {name: value for name, value in row.items() if name not in space.names}
-            error = {"__error__": str(entry["__error__"])} if "__error__" in entry else {}
-            entries[key] = space.plain(row) | entry | error
+            entry = {"__error__": str(row["__error__"])} if "__error__" in row else {"time": row["time"]}
+            told = {name: row[name] for name in self.task.objectives if name not in space.names and "time" in entry}
+            entries[key] = space.plain(row) | entry | told
         header = {"device_name": self.env["device_name"], "kernel_name": "kernel", "problem_size": 1}
         header |= {"tune_params_keys": list(space.parameters), "tune_params": space.parameters}
         return header | {"cache": entries}

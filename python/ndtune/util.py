@@ -459,7 +459,11 @@ def check_matching_problem_size(cached_problem_size: Any, problem_size: Any) -> 
 
 def read_cache(cachefile: str | os.PathLike[str], open_cache: bool = False) -> dict[str, Any]:
     """The content of a cache file, closed or not; failures have an ErrorConfig in `__error__`."""
-    data = json.loads(closed_cache(read_file(cachefile)))
+    text = read_file(cachefile)
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError:
+        data = json.loads(closed_cache(text))
     for entry in data["cache"].values():
         # Files of older versions have the failure in the place of the time.
         for name in [v for v in entry.values() if isinstance(v, str) and v in FAILURES][:1]:
