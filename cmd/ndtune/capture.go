@@ -216,7 +216,7 @@ func (k *capturing) checkLaunches(names []string) error {
 		launched = append(launched, l.Kernel)
 	}
 	slices.Sort(launched)
-	if len(launched) == 0 && k.cli.Context.Err() == nil {
+	if len(launched) == 0 && k.cli.Context.Err() == nil && k.failed == nil {
 		return fmt.Errorf("%s has launched no OpenCL kernel that cliloader sees: it may use another interface, link OpenCL statically, or be "+
 			"privileged", k.app.Args[0])
 	}
