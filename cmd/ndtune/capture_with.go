@@ -66,7 +66,7 @@ func (k *capturing) runWith(folder string) error {
 			return err
 		}
 	}
-	printTitled(k.cli.App.Writer, beforeAfter(before, after))
+	printTitled(k.cli.App.Writer, beforeAfter(before, after, injection))
 	if len(check) == 0 {
 		k.say("Whether the output of the application is right, ndtune does not know; --check COMMAND asks a check of yours.")
 	}
@@ -165,8 +165,8 @@ func (a *answer) changeOf(p *problem.Problem, r *tune.Result, launch *capture.La
 	return c, nil
 }
 
-// beforeAfter compares two runs of an application.
-func beforeAfter(before, after *capture.Profile) figure.Table {
+// beforeAfter compares two runs of an application. Kernels that an injection does not change show how much the runs differ anyway.
+func beforeAfter(before, after *capture.Profile, j capture.Injection) figure.Table {
 	t := figure.Table{
 		Title:  before.Program[0] + " without and with injection",
 		Head:   []string{"kernel", "global size", "local size", "calls", "ms before", "ms after", "gain"},
@@ -178,6 +178,7 @@ func beforeAfter(before, after *capture.Profile) figure.Table {
 	}
 	type both struct {
 		capture.Launches
+		local string // before
 		calls [2]int
 		cost  [2]float64
 	}
@@ -186,7 +187,7 @@ func beforeAfter(before, after *capture.Profile) figure.Table {
 		for _, l := range p.Launches {
 			key := fmt.Sprint(l.Device, l.Kernel, l.Build(), l.Global, l.Offset) // an injected local size changes
 			if all[key] == nil {
-				all[key] = &both{}
+				all[key] = &both{local: l.LocalText()}
 				order = append(order, key)
 			}
 			b := all[key]
@@ -194,8 +195,12 @@ func beforeAfter(before, after *capture.Profile) figure.Table {
 			b.calls[i], b.cost[i] = b.calls[i]+l.Calls, b.cost[i]+l.Cost
 		}
 	}
+	least, most := 1.0, 1.0
 	for i, key := range order {
 		b := all[key]
+		if _, changed := j.Options[b.Build()]; !changed && b.local == b.LocalText() && before.Share(b.cost[0]) > 0.01 && b.calls[0] == b.calls[1] {
+			least, most = min(least, b.cost[1]/b.cost[0]), max(most, b.cost[1]/b.cost[0])
+		}
 		if i < maxRows {
 			row(b.Kernel, figure.Sizes(b.Global), b.LocalText(), fmt.Sprint(b.calls[1]), b.cost[0], b.cost[1])
 		}
@@ -203,6 +208,10 @@ func beforeAfter(before, after *capture.Profile) figure.Table {
 			t.Notes = append(t.Notes, fmt.Sprintf("NOT THE SAME WORK: %s with the global size %s was launched %d times before, and %d times with injection",
 				b.Kernel, figure.Sizes(b.Global), b.calls[0], b.calls[1]))
 		}
+	}
+	if least < 0.9 || most > 1.1 {
+		t.Notes = append(t.Notes, fmt.Sprintf("Kernels that are not changed took %.2f to %.2f times as long: the device was not the same, and gains like that mean nothing.",
+			least, most))
 	}
 	row("all kernels", "", "", "", before.Kernels(), after.Kernels())
 	row("device", "", "", "", before.Kernels()+float64(before.Transfers), after.Kernels()+float64(after.Transfers))
