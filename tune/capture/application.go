@@ -67,8 +67,8 @@ func (a *Application) run(look func(folders []string), use func(p *Profile, fold
 	}
 	defer os.RemoveAll(folder)
 	c := exec.Command(a.Loader, append([]string{"-f"}, a.Args...)...)
-	// A program that finds its own binaries in a cache would have no source; the user may know better.
-	c.Env = append([]string{"CLI_RejectProgramBinaries=1"}, os.Environ()...)
+	// Programs that find their own binaries in the cache of a library would have no source; the user may know better.
+	c.Env = append([]string{"PYOPENCL_NO_CACHE=1", "OPENCV_OPENCL_CACHE_ENABLE=0"}, os.Environ()...)
 	for _, control := range append(controls, "DumpDir="+filepath.Join(folder, "process"), "AppendPid=1", "KernelNameHashTracking=1",
 		"OmitProgramNumber=1", "LogToFile=1") {
 		c.Env = append(c.Env, "CLI_"+control)

@@ -257,7 +257,7 @@ func (r *reader) readSource() {
 		}
 	default:
 		r.failf("", "the program has no source, since the application loads it as a binary of its device or links it: "+
-			"make the application build it from source, for example without its cache of binaries")
+			"make the application build it from source, without its cache of binaries; CLI_RejectProgramBinaries=1 in the environment asks it to")
 	}
 }
 
