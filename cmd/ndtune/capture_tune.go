@@ -121,8 +121,8 @@ func (k *capturing) prepare(a *answer) error {
 	return k.search(a, 0, 1) // the baseline
 }
 
-// fewest is the number of configurations for which there should be time.
-const fewest = 20
+// timed is the time that the timed launches of a configuration may take together.
+const timed = time.Second / 2
 
 // search searches for some time, or with some evaluations.
 func (k *capturing) search(a *answer, limit time.Duration, most int) error {
@@ -135,10 +135,13 @@ func (k *capturing) search(a *answer, limit time.Duration, most int) error {
 		return err
 	}
 	j.compared, j.place.Devices, j.plan.TimeLimit, j.plan.MaxEvaluations = true, []device.Listed{a.on}, limit, most
-	if n := int(float64(limit) / max(1, a.Mean()) / fewest); limit > 0 && n <= task.DefaultLaunches && !k.cli.IsSet("iterations") {
-		j.evaluation.Iterations = max(1, n-1)
-		k.say("%s: %s of each configuration, since one takes %s ms", a.name, figure.Count(j.evaluation.Iterations, "timed launch"),
-			figure.Milliseconds(a.Mean()/1e6))
+	// A kernel that takes long is launched less often: always as often, since a run log has results of one number of launches.
+	if n := int(float64(timed) / max(1, a.Mean())); n < task.DefaultLaunches && !k.cli.IsSet("iterations") {
+		j.evaluation.Iterations = max(1, n)
+		if most != 1 {
+			k.say("%s: %s of each configuration, since one takes %s ms", a.name, figure.Count(j.evaluation.Iterations, "timed launch"),
+				figure.Milliseconds(a.Mean()/1e6))
+		}
 	}
 	if _, err = j.searchAndWrite(); errors.Is(err, errIncorrect) {
 		err = nil
