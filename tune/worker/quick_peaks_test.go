@@ -69,7 +69,7 @@ func openProbing(t *testing.T, on device.Listed, p *problem.Problem, o Options) 
 	if err := pool.openFirst(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	pool.starting = time.Hour      // no builder is worth its start
+	pool.most = 0                  // no process only builds, however slow the machine is
 	for probes := 0; probes < 2; { // the first only says which part begins
 		e := <-pool.events
 		if err := pool.handle(e, time.Now()); err != nil {
@@ -96,7 +96,9 @@ func TestPeaksWhoseTimeIsUp(t *testing.T) {
 	s := newSurvey(gpu.Selector(), *gpu.Identity, PeakOptions{Needs: &needs, Reserve: r})
 	s.hello.Task.Within = 1
 	_, _ = s.run(t.Context()) // with an error if there is not a single figure
-	if why := s.peaks.Figures[hardware.PeakMemoryCopy].Missing; why != "not tried: the time was up" || r.host.Started != 1 || len(r.spares) != 1 {
+	f := s.peaks.Figures[hardware.PeakMemoryCopy]
+	early := f.Value > 0 // the worker has come to it before the pool was closed
+	if !early && f.Missing != "not tried: the time was up" || r.host.Started != 1 || len(r.spares) != 1 {
 		t.Errorf("%+v; %d workers, %d of them kept", s.peaks, r.host.Started, len(r.spares))
 	}
 }
