@@ -223,8 +223,8 @@ class Search(Outcome):
         """The part of a result that the program measured; times are in ms."""
         row: dict[str, Any] = {}
         if line["status"] == "correct":
-            row |= {"time": float(np.mean(line["times"])), "times": line["times"]}
             row |= self._observed.collect(values, line.get("metrics") or {})
+            row |= {"time": float(np.mean(line["times"])), "times": line["times"]}
         else:
             reason = row["reason"] = told(line.get("reason", ""))
             # The compilers of GPUs refuse too much local memory, and so Kernel Tuner has it.

@@ -79,6 +79,15 @@ def test_own_time(package: Any, vector_add: list[Any], observer: Any, check_best
     check_best(results, env, "host_time")
 
 
+def test_time_is_that_of_the_device(package: Any, vector_add: list[Any], observer: Any) -> None:
+    class Clock(observer.BenchmarkObserver):  # type: ignore[misc, name-defined]
+        def get_results(self) -> dict[str, Any]:
+            return {"time": 1e9, "seen": 1}
+
+    results, _ = package.tune_kernel(*vector_add, observers=[Clock()])
+    assert all(r["time"] < 1e6 and r["seen"] == 1 for r in results)
+
+
 def test_configuration(package: Any, vector_add: list[Any], observer: Any) -> None:
     class Size(observer.BenchmarkObserver):  # type: ignore[misc, name-defined]
         def register_configuration(self, params: dict[str, Any]) -> None:
