@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _TABLE: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("table.json").read_text())
 _OWN = ("auto", "prior_ranking")
-_COMMON = ("max_fevals", "time_limit", "x0", "searchspace_construction_options")
+COMMON = ("max_fevals", "time_limit", "x0", "searchspace_construction_options")
 
 strategy_map = {name: SimpleNamespace(_options=entry["options"]) for name, entry in _TABLE.items()}
 
@@ -56,7 +56,7 @@ def plan(
     """
     options = dict(options or {})
     strategy = strategy or "brute_force"
-    common = {name: options.pop(name) for name in _COMMON if name in options and strategy != "brute_force"}
+    common = {name: options.pop(name) for name in COMMON if name in options and strategy != "brute_force"}
     if callable(getattr(strategy, "tune", None)):
         made = Plan(type(strategy).__name__, type(strategy).__name__, object=strategy)
     elif strategy in _OWN:
@@ -87,7 +87,7 @@ def _translated(
 ) -> Plan:
     """Plan a search by a name of the table."""
     entry = _TABLE[name]
-    accepted = [*entry["options"], *(c for c in _COMMON if entry.get("start", True) or c != "x0")]
+    accepted = [*entry["options"], *(c for c in COMMON if entry.get("start", True) or c != "x0")]
     accepted = [] if name == "brute_force" else accepted
     for option in [*options, *common]:
         if option not in accepted:

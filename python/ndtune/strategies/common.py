@@ -9,8 +9,23 @@ import numpy as np
 
 from ndtune import util
 from ndtune.searchspace import Searchspace, Values
+from ndtune.strategies import COMMON
 
 Params = Mapping[str, Sequence[Any]]
+
+
+def get_options(
+    strategy_options: Mapping[str, Any], options: Mapping[str, Any], unsupported: Sequence[str] | None = None
+) -> list[Any]:
+    """The values of a strategy's options: each is a pair of a description and a default, by its name.
+
+    ValueError for an option that is neither one of them nor one of all strategies, or that is unsupported.
+    """
+    accepted = [name for name in (*options, *COMMON) if name not in (unsupported or ())]
+    for name in strategy_options:
+        if name not in accepted:
+            raise ValueError(f"Unrecognized option {name} in strategy_options (allowed: {accepted})")
+    return [strategy_options.get(name, default) for name, (_, default) in options.items()]
 
 
 class CostFunc:
@@ -41,6 +56,8 @@ class CostFunc:
     def __call__(self, x: Sequence[Any], check_restrictions: bool = True) -> Any:
         """The cost at a point: a number, or a list of them for several objectives."""
         return self.eval_all([x], check_restrictions)[0]
+
+    eval = __call__
 
     def eval_all(self, xs: Iterable[Sequence[Any]], check_restrictions: bool = True) -> list[Any]:
         """The costs at several points, whose configurations may be built and measured side by side."""
@@ -73,6 +90,18 @@ class CostFunc:
                     distances = [np.linalg.norm(point - scale_from_params(n, params, eps)) for n in near]
                     return near[int(np.argmin(distances))], True
         return values, False
+
+    def get_results(self) -> list[util.Result]:
+        """All results in the order of the calls."""
+        return self.results
+
+    def get_num_unique_results(self) -> int:
+        """The number of configurations that results has."""
+        return len({tuple(result[name] for name in self.searchspace.param_names) for result in self.results})
+
+    def get_start_pos(self) -> Any:
+        """The point to start at."""
+        return self.get_bounds_x0_eps()[1]
 
     def get_bounds_x0_eps(self) -> tuple[list[tuple[Any, Any]], Any, float]:
         """The bounds of all coordinates, a point to start at, and the scaled distance of neighbouring values."""

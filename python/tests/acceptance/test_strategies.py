@@ -1,5 +1,6 @@
 """Strategies by name, in simulations; their budgets and options; strategies of the user's."""
 
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -209,6 +210,29 @@ def test_strategy_object_on_a_device(package: Any, vector_add: list[Any]) -> Non
     results, env = package.tune_kernel(*vector_add, strategy=Ends())
     assert sorted(r["block_size_x"] for r in results) == [32, 128]
     assert env["best_config"] in results
+
+
+def test_strategy_of_a_module(package: Any, module: Callable[[str], Any], search: Callable[..., Any]) -> None:
+    """A strategy as Kernel Tuner's own are written: a module with tune, its options and a cost function."""
+    common = module("strategies.common")
+
+    def tune(searchspace: Any, runner: Any, tuning_options: Any) -> Any:
+        known = {"first": ("How many configurations are evaluated.", 5), "again": ("Is one evaluated twice?", True)}
+        first, again = common.get_options(tuning_options.strategy_options, known, unsupported=["x0"])
+        cost = common.CostFunc(searchspace, tuning_options, runner)
+        for configuration in [*searchspace.list[:first], searchspace.list[0]]:
+            cost.eval(configuration, check_restrictions=False)
+        assert again and cost.get_num_unique_results() == first
+        assert len(cost.get_start_pos()) == searchspace.num_params
+        return cost.get_results()
+
+    strategy: Any = types.ModuleType("own")
+    strategy.tune = tune
+    assert len(search(strategy, {})) == 6
+    assert len(search(strategy, {"first": 3})) == 4
+    for option in ("x0", "nothing"):
+        with pytest.raises(ValueError, match=f"Unrecognized option {option}"):
+            search(strategy, {option: 3})
 
 
 def test_object_that_is_no_strategy(package: Any, vector_add: list[Any]) -> None:
