@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"unsafe"
+
+	"github.com/ndtune/ndtune/internal/each"
 )
 
 // ErrNoPlatform is the error if the OpenCL library has no platform, because no driver is
@@ -52,11 +54,7 @@ func Platforms() ([]*Platform, error) {
 	if len(ids) == 0 {
 		return nil, fmt.Errorf("%w: the OpenCL library found no driver\n%s", ErrNoPlatform, installDriver)
 	}
-	list := make([]*Platform, len(ids))
-	for i, id := range ids {
-		list[i] = platformOf(id)
-	}
-	return list, nil
+	return each.Of(ids, platformOf), nil
 }
 
 // listing is held while platforms or devices are listed: PoCL crashes if two threads are the first to do so at once.
@@ -122,11 +120,7 @@ func (p *Platform) Devices(t DeviceType) ([]*Device, error) {
 	if err != nil {
 		return nil, about(err, p.String())
 	}
-	list := make([]*Device, len(ids))
-	for i, id := range ids {
-		list[i] = deviceOf(id, p)
-	}
-	return list, nil
+	return each.Of(ids, func(id uintptr) *Device { return deviceOf(id, p) }), nil
 }
 
 // extension returns a function of an extension. Its address is 0 if the platform does not have it.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/judge"
@@ -125,10 +126,7 @@ func shapeOf(r *record.Record) (s Shape) {
 // kernelOf returns the kernel of the bench that a record names as its source, else the only one
 // with the record's parameters. Kernels of one specification differ by constants.
 func (b *Bench) kernelOf(r *record.Record) (string, error) {
-	var recorded []string
-	for _, p := range r.Header.Parameters {
-		recorded = append(recorded, p.Name)
-	}
+	recorded := each.Of(r.Header.Parameters, func(p space.Parameter) string { return p.Name })
 	slices.Sort(recorded)
 	var fitting []string
 	for _, kernel := range b.Kernels {
@@ -170,11 +168,7 @@ func sameConstants(a, b []task.Constant) bool {
 // BestConfigurations returns the first configurations in the ranking of a search's results.
 func BestConfigurations(o judge.Objective, results []tune.Result) []string {
 	ranking := tune.Rank(o, results).Indices
-	var texts []string
-	for _, i := range ranking[:min(finalistCount, len(ranking))] {
-		texts = append(texts, results[i].Configuration.String())
-	}
-	return texts
+	return each.Of(ranking[:min(finalistCount, len(ranking))], func(i int) string { return results[i].Configuration.String() })
 }
 
 // TuneKernels tunes the kernels that have no record, each at a few sizes. They share two fifths of

@@ -52,7 +52,7 @@ func TestCheckFinds(t *testing.T) {
 		"one element infinite": func(m *Matrices) { *element(m, 57*n+11) = float32(math.Inf(1)) },
 		"one term missing":     func(m *Matrices) { *element(m, 57*n+11) -= floats(m.A)[57*n+3] * floats(m.B)[3*n+11] },
 		"all zero":             func(m *Matrices) { clear(m.C) },
-		"added twice":          func(m *Matrices) { each(m, func(_, _ int, c *float32) { *c *= 2 }) },
+		"added twice":          func(m *Matrices) { change(m, func(_, _ int, c *float32) { *c *= 2 }) },
 		"transposed": func(m *Matrices) {
 			for i := range n {
 				for j := range i {
@@ -62,12 +62,12 @@ func TestCheckFinds(t *testing.T) {
 			}
 		},
 		"operands exchanged":  func(m *Matrices) { Multiply(floats(m.C), floats(m.B), floats(m.A), n, n, n) },
-		"last column missing": func(m *Matrices) { each(m, func(_, j int, c *float32) { *c *= float32(min(1, n-1-j)) }) },
+		"last column missing": func(m *Matrices) { change(m, func(_, j int, c *float32) { *c *= float32(min(1, n-1-j)) }) },
 		"last term missing": func(m *Matrices) {
-			each(m, func(i, j int, c *float32) { *c -= floats(m.A)[i*n+n-1] * floats(m.B)[(n-1)*n+j] })
+			change(m, func(i, j int, c *float32) { *c -= floats(m.A)[i*n+n-1] * floats(m.B)[(n-1)*n+j] })
 		},
 		"a row of B for other": func(m *Matrices) {
-			each(m, func(i, j int, c *float32) { *c += floats(m.A)[i*n+5] * (floats(m.B)[6*n+j] - floats(m.B)[5*n+j]) })
+			change(m, func(i, j int, c *float32) { *c += floats(m.A)[i*n+5] * (floats(m.B)[6*n+j] - floats(m.B)[5*n+j]) })
 		},
 	} {
 		m := right(Square(n))
@@ -78,7 +78,7 @@ func TestCheckFinds(t *testing.T) {
 	}
 }
 
-func each(m *Matrices, do func(i, j int, c *float32)) {
+func change(m *Matrices, do func(i, j int, c *float32)) {
 	for i := range m.N {
 		for j := range m.N {
 			do(i, j, &floats(m.C)[i*m.N+j])
@@ -105,7 +105,7 @@ func TestToleranceTF32(t *testing.T) {
 			t.Errorf("N = %d: TF32 passes for float", n)
 		}
 		m.Precision = TF32
-		each(m, func(i, j int, c *float32) { // 8 terms less
+		change(m, func(i, j int, c *float32) { // 8 terms less
 			for p := range 8 {
 				*c -= floats(m.A)[i*n+p] * floats(m.B)[p*n+j]
 			}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -51,11 +52,7 @@ var Kernels = []Kernel{
 
 // KernelNames returns the names of the bundled kernels.
 func KernelNames() []string {
-	var names []string
-	for _, k := range Kernels {
-		names = append(names, k.Name)
-	}
-	return names
+	return each.Of(Kernels, func(k Kernel) string { return k.Name })
 }
 
 // kernelNamed returns a bundled kernel.

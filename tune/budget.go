@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/search"
 )
 
@@ -40,10 +41,7 @@ func (r *run) widens(result *Result) bool {
 		return false
 	}
 	values := result.searched(r.problem.Objective())
-	worse := make([]float64, len(values))
-	for k, v := range values {
-		worse[k] = v + (1-worthwhile)*math.Abs(v)
-	}
+	worse := each.Of(values, func(v float64) float64 { return v + (1-worthwhile)*math.Abs(v) })
 	beaten := func(values []float64) bool {
 		return slices.ContainsFunc(r.front, func(p []float64) bool { return search.Dominates(p, values) || slices.Equal(p, values) })
 	}

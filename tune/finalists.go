@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -248,11 +249,7 @@ func Finalists(o judge.Objective, results []Result) []Finalist {
 // scatter returns the median absolute deviation of times, as a share of their median.
 func scatter(times []float64) float64 {
 	median := judge.StatsOf(times).Median
-	deviations := make([]float64, len(times))
-	for i, t := range times {
-		deviations[i] = math.Abs(t - median)
-	}
-	return judge.StatsOf(deviations).Median / median
+	return judge.StatsOf(each.Of(times, func(t float64) float64 { return math.Abs(t - median) })).Median / median
 }
 
 func pairs(finalists int) int { return finalists * (finalists - 1) / 2 }

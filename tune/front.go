@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/search"
 )
@@ -96,10 +97,7 @@ func Knee(front [][]float64) int {
 	}
 	scaled := make([][2]float64, len(front))
 	for k := range 2 {
-		column := make([]float64, len(front))
-		for i, p := range front {
-			column[i] = p[k]
-		}
+		column := each.Of(front, func(p []float64) float64 { return p[k] })
 		least, most := slices.Min(column), slices.Max(column)
 		sign := 1.0
 		if most < 0 { // maximised

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
 )
 
@@ -93,10 +94,7 @@ func needCommand(c *cli.Context) error {
 	case c.Args().Len() == 0:
 		return cli.ShowSubcommandHelp(c)
 	}
-	var names []string
-	for _, sub := range c.Command.Subcommands {
-		names = append(names, sub.Name)
-	}
+	names := each.Of(c.Command.Subcommands, func(sub *cli.Command) string { return sub.Name })
 	name := c.Args().First()
 	return wrong("there is no command %q%s (commands: %s; see %s --help)",
 		name, nearest.Hint(name, names), strings.Join(names, ", "), c.Command.HelpName)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/compare"
@@ -54,10 +55,7 @@ func (k *comparing) openDevices() (err error) {
 			Devices:  all,
 		}
 	}
-	identities := make([]hardware.Device, len(all))
-	for i, l := range all {
-		identities[i] = *l.Identity
-	}
+	identities := each.Of(all, func(l device.Listed) hardware.Device { return *l.Identity })
 	labels := compare.Labels(identities) // of all, so that they do not depend on which are chosen
 	for _, l := range chosen {
 		at := place{devices: []device.Listed{l}, label: labels[l.Index], listing: l.Selector()}

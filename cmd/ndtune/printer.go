@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
@@ -284,10 +285,7 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 		}
 	}
 	if p.tables {
-		var places []int
-		for _, c := range p.varying {
-			places = append(places, c.place)
-		}
+		places := each.Of(p.varying, func(c parameterColumn) int { return c.place })
 		if objective := p.problem.Objective(); objective.Several() {
 			report.WriteFront(p.out, "", objective, places, o.Results)
 		} else {

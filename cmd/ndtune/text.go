@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
@@ -43,11 +44,7 @@ func measuredCells(time float64, metrics []judge.MetricValue) []string {
 
 // joinTexts joins the texts of values.
 func joinTexts[T any](between string, text func(T) string, values ...T) string {
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i] = text(v)
-	}
-	return strings.Join(texts, between)
+	return strings.Join(each.Of(values, text), between)
 }
 
 func printJSON(w io.Writer, v any) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/kernels"
@@ -51,11 +52,7 @@ const allKernels = "all"
 
 // choices returns the values of --kernel.
 func (t tutorial) choices() []string {
-	var choices []string
-	for _, k := range t.kernels {
-		choices = append(choices, k.name)
-	}
-	return append(choices, allKernels)
+	return append(each.Of(t.kernels, func(k tutorialKernel) string { return k.name }), allKernels)
 }
 
 // flags returns the flags of the tutorial's tune command.

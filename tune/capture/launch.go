@@ -21,6 +21,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/clc"
@@ -148,10 +149,7 @@ func (r *reader) list(folder string) (names []string) {
 		err = fmt.Errorf("it has more than %d entries, so it is no captured launch", maxEntries)
 	}
 	r.fail(folder, err)
-	for _, e := range all {
-		names = append(names, path.Join(folder, e.Name()))
-	}
-	return names
+	return each.Of(all, func(e fs.DirEntry) string { return path.Join(folder, e.Name()) })
 }
 
 func (r *reader) has(name string) bool {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 )
 
@@ -15,10 +16,9 @@ type object map[string]any
 // line of the specification, since code hosts show no result without one.
 func (r *Report) sarif() object {
 	rule := func(k Kind) string { return strings.ReplaceAll(string(k), " ", "-") }
-	var rules []object
-	for _, k := range kinds {
-		rules = append(rules, object{"id": rule(k.Kind), "shortDescription": object{"text": k.about}})
-	}
+	rules := each.Of(kinds, func(k kindAbout) object {
+		return object{"id": rule(k.Kind), "shortDescription": object{"text": k.about}}
+	})
 	results := []object{}
 	for _, f := range r.Findings {
 		level := "error"

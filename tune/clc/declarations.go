@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/ndtune/ndtune/internal/each"
 )
 
 // A Macro is an object-like macro that a source defines.
@@ -354,10 +356,7 @@ func workGroup(header []string) (sizes []string) {
 	if i < 0 || i+1 == len(header) || header[i+1] != "(" {
 		return nil
 	}
-	for _, part := range arguments(header, i+1) {
-		sizes = append(sizes, strings.Join(part, " "))
-	}
-	return sizes
+	return each.Of(arguments(header, i+1), func(part []string) string { return strings.Join(part, " ") })
 }
 
 // arguments splits the arguments between the bracket at an index and the one that closes it.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -45,10 +46,7 @@ func meanOf(d Disagreement) float64 {
 // share finds the value of a parameter that costs least where all devices have it.
 func (g *gathered) share(d *Disagreement) {
 	usable := g.usable()
-	costs := make([]map[string]float64, len(usable)) // by the value's key
-	for n, i := range usable {
-		costs[n] = g.devices[i].costsByValue(d.Parameter)
-	}
+	costs := each.Of(usable, func(i int) map[string]float64 { return g.devices[i].costsByValue(d.Parameter) })
 	least := math.Inf(1)
 	for _, v := range g.valuesOf(d.Parameter) {
 		sum, worst, on := 0.0, 0.0, 0

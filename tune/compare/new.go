@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -47,11 +48,7 @@ func New(sources []Source, o Options) (*Comparison, error) {
 			c.ProblemSize = h.ProblemSize
 		}
 	}
-	identities := make([]hardware.Device, len(g.devices))
-	for i, m := range g.devices {
-		identities[i] = m.identity
-	}
-	labels := g.labels(identities)
+	labels := g.labels(each.Of(g.devices, func(m *measured) hardware.Device { return m.identity }))
 	for i, m := range g.devices {
 		d := g.describe(m, o)
 		d.Letter, d.Label = g.letter(i), labels[i]

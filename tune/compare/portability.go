@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/judge"
 )
@@ -65,10 +66,7 @@ func (g *gathered) candidates() []string {
 	if len(usable) == 0 {
 		return nil
 	}
-	var keys []string
-	for _, i := range usable {
-		keys = append(keys, g.devices[i].best)
-	}
+	keys := each.Of(usable, func(i int) string { return g.devices[i].best })
 	keys = append(keys, g.devices[usable[0]].keys...)
 	var kept []string
 	seen := map[string]bool{}
@@ -83,11 +81,7 @@ func (g *gathered) candidates() []string {
 
 // cells returns the results of a configuration on all devices.
 func (g *gathered) cells(key string) []Cell {
-	cells := make([]Cell, len(g.devices))
-	for i, m := range g.devices {
-		cells[i] = m.cell(key)
-	}
-	return cells
+	return each.Of(g.devices, func(m *measured) Cell { return m.cell(key) })
 }
 
 // inTurn reports whether the slow-downs of cells, one for each device, come from measurements in turn
@@ -142,11 +136,7 @@ func (g *gathered) overall() *Overall {
 
 // perDevice returns the portability of tuning for each device separately.
 func (g *gathered) perDevice() PortabilityFigures {
-	var cells []Cell
-	for _, m := range g.devices {
-		cells = append(cells, m.cell(m.best))
-	}
-	return g.figures(cells)
+	return g.figures(each.Of(g.devices, func(m *measured) Cell { return m.cell(m.best) }))
 }
 
 // figures returns the portability of cells, one for each device. Devices without a best do not

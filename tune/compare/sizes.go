@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 )
@@ -37,10 +38,7 @@ func (g *gathered) labels(identities []hardware.Device) []string {
 		bySize[m.size] = append(bySize[m.size], i)
 	}
 	for size, indices := range bySize {
-		devices := make([]hardware.Device, len(indices))
-		for n, i := range indices {
-			devices[n] = identities[i]
-		}
+		devices := each.Of(indices, func(i int) hardware.Device { return identities[i] })
 		for n, label := range Labels(devices) {
 			if size != "" {
 				label += ", " + size

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 )
 
@@ -24,11 +25,7 @@ func (c *Comparison) Title() string {
 		text += " of " + c.Source
 	}
 	if len(c.ProblemSize) > 0 {
-		sizes := make([]string, len(c.ProblemSize))
-		for i, n := range c.ProblemSize {
-			sizes[i] = fmt.Sprint(n)
-		}
-		text += ", " + strings.Join(sizes, "×")
+		text += ", " + strings.Join(each.Of(c.ProblemSize, func(n int) string { return fmt.Sprint(n) }), "×")
 	}
 	noun := c.noun()
 	if len(c.Devices) != 1 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/launch"
 )
@@ -235,11 +236,7 @@ func (b Batch) Release() {
 
 // Milliseconds converts times to milliseconds.
 func Milliseconds(times []time.Duration) []float64 {
-	ms := make([]float64, len(times))
-	for i, t := range times {
-		ms[i] = float64(t) / float64(time.Millisecond)
-	}
-	return ms
+	return each.Of(times, func(t time.Duration) float64 { return float64(t) / float64(time.Millisecond) })
 }
 
 // probeSource has a kernel that works for at least some microseconds on any device.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/launch"
@@ -343,10 +344,7 @@ type asked struct {
 // in returns the table in a language, with the rules of the problem size, of all launches and of the sizes of buffers.
 func (t *table) in(l *Language) (*form, error) {
 	f := &form{table: t, Parameters: l.identify(t.Parameters), Sizes: l.identify(t.Sizes), Evaluator: l.Evaluator()}
-	var names []string
-	for _, v := range slices.Concat(t.Parameters, t.Sizes) {
-		names = append(names, v.Name)
-	}
+	names := each.Of(slices.Concat(t.Parameters, t.Sizes), func(v variable) string { return v.Name })
 	f.Rules = NewRules(t.problem, names)
 	for i, e := range t.problemSize {
 		at, _, err := f.add(fmt.Sprintf("problem_size[%d]", i), e, asInt)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ndtune/ndtune/internal/each"
 )
 
 // apply is an operation on nodes; nil where one of them is nil or of a kind that the operation does
@@ -132,10 +134,7 @@ func (n *Node) Condition() *Node {
 
 // compute is the value of an operation on constants.
 func (n *Node) compute() (any, error) {
-	values := make([]any, len(n.Args))
-	for i, a := range n.Args {
-		values[i] = a.constant()
-	}
+	values := each.Of(n.Args, (*Node).constant)
 	switch {
 	case n.Code == Call:
 		return functionNamed[n.Function].compute(values)

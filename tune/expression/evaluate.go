@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/ndtune/ndtune/internal/each"
 )
 
 // An evaluator computes an expression from an environment by a program. It is safe for concurrent
@@ -37,11 +39,7 @@ func (e *evaluator) compile(n *Node) Program {
 		}
 		return func(f *Frame) uint64 { return f.Slots[slot] }
 	}
-	args := make([]Program, len(n.Args))
-	for i, a := range n.Args {
-		args[i] = e.compile(a)
-	}
-	return n.Program(args)
+	return n.Program(each.Of(n.Args, e.compile))
 }
 
 // raw is a value in 64 bits: of a text, its place among the texts.

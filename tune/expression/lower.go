@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/ndtune/ndtune/internal/each"
 )
 
 // lower makes nodes of a tree that was parsed and checked; nil where it has parts that have
@@ -48,11 +50,7 @@ func lower(n ast.Node, names Scope) *Node {
 }
 
 func lowerAll(list []ast.Node, names Scope) []*Node {
-	nodes := make([]*Node, len(list))
-	for i, n := range list {
-		nodes[i] = lower(n, names)
-	}
-	return nodes
+	return each.Of(list, func(n ast.Node) *Node { return lower(n, names) })
 }
 
 func named(name, field string, example any) *Node {

@@ -3,6 +3,8 @@ package expression
 import (
 	"math"
 	"slices"
+
+	"github.com/ndtune/ndtune/internal/each"
 )
 
 // A Node is a part of an expression: an operation on other parts, a constant or a name. It has a
@@ -131,11 +133,7 @@ func (n *Node) bounds() Bounds {
 
 // fails reports whether the computation can fail.
 func (n *Node) fails() bool {
-	args := make([]Bounds, len(n.Args))
-	for i, a := range n.Args {
-		args[i] = a.bounds()
-	}
-	return n.Fails(args) || slices.ContainsFunc(n.Args, (*Node).fails)
+	return n.Fails(each.Of(n.Args, (*Node).bounds)) || slices.ContainsFunc(n.Args, (*Node).fails)
 }
 
 // isNatural reports whether an integer cannot be negative, as far as its form tells.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/device"
@@ -174,10 +175,7 @@ func (u *Untuned) measureTypes(ctx context.Context, c Compiler) {
 
 // chooseKernel returns the kernel of a name, or the only one.
 func chooseKernel(name string, kernels []device.Signature) (device.Signature, error) {
-	var names []string
-	for _, k := range kernels {
-		names = append(names, k.Name)
-	}
+	names := each.Of(kernels, func(k device.Signature) string { return k.Name })
 	i := slices.Index(names, name)
 	switch {
 	case len(kernels) == 0:

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/capture"
@@ -125,11 +126,7 @@ func (p *captured) read(ctx context.Context, out string, c Compiler) (err error)
 // findCaptured builds the source, and finds the captured kernel. Macros that the source defines anyway, and names that
 // expressions have, stay options.
 func (u *Untuned) findCaptured(ctx context.Context, c Compiler, l *capture.Launch) error {
-	var names []string
-	for _, m := range u.Given {
-		names = append(names, m.Name)
-	}
-	_, again := clc.Override(u.Text, names, nil)
+	_, again := clc.Override(u.Text, each.Of(u.Given, func(m clc.Macro) string { return m.Name }), nil)
 	u.Given = slices.DeleteFunc(u.Given, func(m clc.Macro) bool {
 		without := task.Reserved(m.Name) || slices.ContainsFunc(again, func(r clc.Redefinition) bool { return r.Macro == m.Name })
 		if without {
@@ -359,8 +356,5 @@ func (p *captured) dividing(global, value, axis int) (values []space.Value) {
 	slices.SortStableFunc(sizes, func(a, b int) int { return bits.TrailingZeros(uint(b)) - bits.TrailingZeros(uint(a)) })
 	sizes = append(sizes[:min(len(sizes), maxSizes-1)], value)
 	slices.Sort(sizes)
-	for _, n := range sizes {
-		values = append(values, n)
-	}
-	return values
+	return each.Of(sizes, func(n int) space.Value { return n })
 }

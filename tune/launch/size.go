@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/judge"
 )
@@ -55,9 +56,5 @@ func Natural(what string, e *expression.Expression, env map[string]any) (int, er
 }
 
 func product(sizes []int) string {
-	texts := make([]string, len(sizes))
-	for i, n := range sizes {
-		texts[i] = fmt.Sprint(n)
-	}
-	return strings.Join(texts, "×")
+	return strings.Join(each.Of(sizes, func(n int) string { return fmt.Sprint(n) }), "×")
 }

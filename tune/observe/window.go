@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/hardware"
 )
 
@@ -408,10 +409,7 @@ func (w *window) readings(unrepeated string) []hardware.Reading {
 
 // mean returns the mean of a quantity while launches ran, with its standard error.
 func mean(samples []sample, quantity string) (value, off float64) {
-	var values []float64
-	for _, s := range samples[1:] {
-		values = append(values, s.others[quantity])
-	}
+	values := each.Of(samples[1:], func(s sample) float64 { return s.others[quantity] })
 	value = stat.Mean(values, nil)
 	if len(values) > 1 {
 		off = stat.StdDev(values, nil) / math.Sqrt(float64(len(values)))

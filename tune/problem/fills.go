@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
@@ -56,10 +57,7 @@ func (p *Problem) compileFill(
 		f.Item = item
 		return []launch.Fill{f}
 	}
-	var names []string
-	for _, f := range e.Struct.Fields {
-		names = append(names, f.Name)
-	}
+	names := each.Of(e.Struct.Fields, func(f array.Field) string { return f.Name })
 	for _, name := range slices.Sorted(maps.Keys(given.Fields)) {
 		at, f := field+".fields."+name, given.Fields[name]
 		switch {

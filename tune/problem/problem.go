@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
@@ -308,10 +309,7 @@ func (p *Problem) FixedProblemSize() []int {
 
 // unknownArgument returns the error for a name that no argument has.
 func (p *Problem) unknownArgument(name string) error {
-	var names []string
-	for _, a := range p.definition.Arguments {
-		names = append(names, a.Name)
-	}
+	names := each.Of(p.definition.Arguments, func(a task.Argument) string { return a.Name })
 	return fmt.Errorf("no argument is named %q%s", name, nearest.Hint(name, names))
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
@@ -79,10 +80,7 @@ func flatten(value any, e launch.Element, path string, offset int) ([]launch.Sca
 		name = path + ", a " + name + ","
 	}
 	fields, ok := value.(map[string]any)
-	names := make([]string, len(e.Struct.Fields))
-	for i, f := range e.Struct.Fields {
-		names[i] = f.Name
-	}
+	names := each.Of(e.Struct.Fields, func(f array.Field) string { return f.Name })
 	if !ok {
 		return nil, fmt.Errorf("%s needs a mapping of its fields (%s)", name, strings.Join(names, ", "))
 	}

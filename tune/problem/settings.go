@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/expression"
@@ -83,11 +84,7 @@ func settingValue(name string, e *expression.Expression, env map[string]any) (fl
 
 // SettingNames returns the names of the settings that configurations have, in the order in which they are applied.
 func (p *Problem) SettingNames() []string {
-	var names []string
-	for _, s := range p.settings {
-		names = append(names, s.name)
-	}
-	return names
+	return each.Of(p.settings, func(s setting) string { return s.name })
 }
 
 // Settings returns the settings of a configuration, in the order of SettingNames.

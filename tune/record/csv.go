@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
@@ -151,15 +152,9 @@ func EncodeCSV(w io.Writer, r *Record) error {
 		says := func(r csvRow) bool { cell := c.cell(&r); return cell != "" && cell != "false" }
 		return c.optional && !slices.ContainsFunc(rows, says)
 	})
-	var parameters []string
-	for _, p := range r.Header.Parameters {
-		parameters = append(parameters, p.Name)
-	}
+	parameters := each.Of(r.Header.Parameters, func(p space.Parameter) string { return p.Name })
 	columns := csvColumns(parameters, metrics, others)
-	cells := make([]string, len(columns))
-	for i, c := range columns {
-		cells[i] = c.name
-	}
+	cells := each.Of(columns, func(c csvColumn) string { return c.name })
 	out := csv.NewWriter(w)
 	_ = out.Write(cells) // Error returns the first error
 	for i := range rows {
@@ -213,11 +208,7 @@ func csvMetric(name string, metrics []judge.MetricValue) string {
 func csvNumber(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
 func csvNumbers(fs []float64) string {
-	texts := make([]string, len(fs))
-	for i, f := range fs {
-		texts[i] = csvNumber(f)
-	}
-	return strings.Join(texts, " ")
+	return strings.Join(each.Of(fs, csvNumber), " ")
 }
 
 var csvMend = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd")

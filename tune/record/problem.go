@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -100,21 +101,14 @@ func headerDifference(have, want Header, there, here string) string {
 }
 
 func constantsText(constants []task.Constant) string {
-	texts := make([]string, len(constants))
-	for i, c := range constants {
-		texts[i] = fmt.Sprintf("%s=%v", c.Name, c.Value)
-	}
+	texts := each.Of(constants, func(c task.Constant) string { return fmt.Sprintf("%s=%v", c.Name, c.Value) })
 	return strings.Join(texts, ", ")
 }
 
 func parametersText(parameters []space.Parameter) string {
 	texts := make([]string, len(parameters))
 	for i, p := range parameters {
-		values := make([]string, len(p.Values))
-		for j, v := range p.Values {
-			values[j] = space.FormatValue(v)
-		}
-		texts[i] = p.Name + "=" + strings.Join(values, ",")
+		texts[i] = p.Name + "=" + strings.Join(each.Of(p.Values, space.FormatValue), ",")
 	}
 	return strings.Join(texts, " ")
 }
@@ -145,10 +139,7 @@ func (h Header) SameProblem(other Header) error {
 }
 
 func sortedNames(h Header) []string {
-	var names []string
-	for _, p := range h.Parameters {
-		names = append(names, p.Name)
-	}
+	names := each.Of(h.Parameters, func(p space.Parameter) string { return p.Name })
 	slices.Sort(names)
 	return names
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune"
@@ -38,11 +39,7 @@ var encodings = []encoding{
 // Formats are the names that [WriteAs] knows: «t4», «csv», «log» for a run log, and «cache»
 // for a Kernel Tuner cache file.
 func Formats() []string {
-	names := make([]string, len(encodings))
-	for i, e := range encodings {
-		names[i] = e.name
-	}
-	return names
+	return each.Of(encodings, func(e encoding) string { return e.name })
 }
 
 // Write writes a record in the format that the extension of path stands for: see [FormatOf] and

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/judge"
@@ -41,10 +42,7 @@ func FrontOf(o judge.Objective, results []tune.Result) *Front {
 	for _, one := range o.All() {
 		f.Objectives = append(f.Objectives, Objective{one.Name, one.Maximize})
 	}
-	points := make([][]float64, len(indices))
-	for i, index := range indices {
-		points[i] = results[index].Values(o)
-	}
+	points := each.Of(indices, func(index int) []float64 { return results[index].Values(o) })
 	winner, knee := tune.Rank(o, results).Indices[0], tune.Knee(points)
 	for i, index := range indices {
 		values := slices.Clone(points[i])
@@ -141,10 +139,7 @@ func WriteFront(w io.Writer, indent string, o judge.Objective, parameters []int,
 }
 
 func (f *Front) write(w io.Writer, indent string, parameters []int, results []tune.Result) {
-	var head []string
-	for _, one := range f.Objectives {
-		head = append(head, one.Name)
-	}
+	head := each.Of(f.Objectives, func(one Objective) string { return one.Name })
 	numbers := len(head)
 	first := results[f.Points[0].Row].Configuration
 	for _, p := range parameters {
@@ -177,10 +172,7 @@ func (f *Front) write(w io.Writer, indent string, parameters []int, results []tu
 
 // title introduces the table of a front.
 func (f *Front) title() string {
-	var names []string
-	for _, one := range f.Objectives {
-		names = append(names, one.Name)
-	}
+	names := each.Of(f.Objectives, func(one Objective) string { return one.Name })
 	text := fmt.Sprintf("front of %s: %d configurations that no other one beats in all objectives", strings.Join(names, " and "), len(f.Points))
 	if len(f.Points) == 1 {
 		text = fmt.Sprintf("front of %s: one configuration is the best in all objectives", strings.Join(names, " and "))

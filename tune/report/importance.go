@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/search/gaussian"
 )
 
@@ -82,10 +83,7 @@ func importanceOf(run *Run) *Importance {
 	}
 	for j, i := range varied {
 		positions := run.cells(i)
-		column := make([]int, len(rows))
-		for k, row := range rows {
-			column[k] = positions[row]
-		}
+		column := each.Of(rows, func(row int) int { return positions[row] })
 		for k, p := range points {
 			p[j] = float64(column[k]) / float64(len(run.Parameters[i].Values)-1)
 		}
@@ -133,11 +131,7 @@ func (run *Run) cells(parameter int) []int {
 		rank[i] = index
 	}
 	column := run.index(parameterColumn(parameter))
-	cells := make([]int, len(column))
-	for row, i := range column {
-		cells[row] = rank[i]
-	}
-	return cells
+	return each.Of(column, func(i uint32) int { return rank[i] })
 }
 
 // valueOrder are the positions of a parameter's values, numbers in ascending order.
@@ -207,10 +201,7 @@ func fitOf(process *gaussian.Process, points [][]float64, targets []float64) flo
 func totalEffects(process *gaussian.Process, points [][]float64, targets []float64) []float64 {
 	process.Condition(points, nil)
 	weights := process.Weights(targets)
-	predicted := make([]float64, len(points))
-	for i, p := range points {
-		predicted[i] = process.Mean(p, weights)
-	}
+	predicted := each.Of(points, func(p []float64) float64 { return process.Mean(p, weights) })
 	totals := make([]float64, len(points[0]))
 	variance := stat.PopVariance(predicted, nil)
 	if !(variance > 0) {

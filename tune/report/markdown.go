@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/markdown"
 	"github.com/ndtune/ndtune/tune"
@@ -65,10 +66,7 @@ func (run *Run) finalNote() string {
 // summaryLine returns the number of configurations of each status, and the facts of the run. Escape is
 // called with texts from outside.
 func (run *Run) summaryLine(escape func(string) string) string {
-	var counts []string
-	for _, c := range run.Summary.Statuses {
-		counts = append(counts, fmt.Sprintf("%d %s", c.Count, c.Text))
-	}
+	counts := each.Of(run.Summary.Statuses, func(c StatusCount) string { return fmt.Sprintf("%d %s", c.Count, c.Text) })
 	line := fmt.Sprintf("%d configurations: %s.", run.Summary.Evaluations, strings.Join(counts, ", "))
 	for _, f := range [][2]string{{"driver", run.Device.Driver}, {"timer", run.Device.Timer}, {"caches", run.Cache}, {"started", run.Started}} {
 		if f[1] != "" {

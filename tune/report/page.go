@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
 )
 
@@ -80,11 +81,7 @@ func writePage(w io.Writer, policy, title, data, blob string) error {
 }
 
 func (r *Report) title() string {
-	titles := make([]string, len(r.Runs))
-	for i, run := range r.Runs {
-		titles[i] = run.Title()
-	}
-	return strings.Join(titles, ", ")
+	return strings.Join(each.Of(r.Runs, (*Run).Title), ", ")
 }
 
 // ownScript is one function of all scripts, so that their names are nobody else's. It begins with the statuses in the order of

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/judge"
@@ -56,10 +57,7 @@ func (run *Run) writeText(b *strings.Builder) {
 	}
 	if len(run.Failures) > 0 {
 		b.WriteString("failures:\n")
-		var rows [][]string
-		for _, f := range run.Failures {
-			rows = append(rows, []string{fmt.Sprint(f.Count), f.Status, f.Text})
-		}
+		rows := each.Of(run.Failures, func(f Failure) []string { return []string{fmt.Sprint(f.Count), f.Status, f.Text} })
 		figure.Columns(b, "  ", func(i int) bool { return i == 0 }, rows...)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/search/gaussian"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -212,11 +213,7 @@ func (m *modelSearch) fit() {
 	}
 	x := m.describe(fitted)
 	for objective, model := range m.models {
-		y := make([]float64, len(fitted))
-		for k, i := range fitted {
-			y[k] = m.memory.point(i)[objective]
-		}
-		model.Fit(x, m.targetsOf(y))
+		model.Fit(x, m.targetsOf(each.Of(fitted, func(i int) float64 { return m.memory.point(i)[objective] })))
 	}
 	// Configurations without an observation keep the prediction of the last model.
 	for i := range m.believed {
@@ -245,10 +242,7 @@ func (m *modelSearch) choosePoints(limit int) []int {
 
 // ranked returns the observed configurations, the best first: with several objectives, by their [standings].
 func (m *modelSearch) ranked() []int {
-	var known []int
-	for _, o := range m.memory.observed {
-		known = append(known, o.Index)
-	}
+	known := each.Of(m.memory.observed, func(o Observation) int { return o.Index })
 	if len(m.models) > 1 {
 		points, of := make([][]float64, len(known)), map[int]standing{}
 		for k, i := range known {
@@ -308,11 +302,7 @@ func (m *modelSearch) choosePool() {
 
 // describe returns the features of configurations.
 func (m *modelSearch) describe(configurations []int) [][]float64 {
-	x := make([][]float64, len(configurations))
-	for k, i := range configurations {
-		x[k] = m.features.at(i)
-	}
-	return x
+	return each.Of(configurations, m.features.at)
 }
 
 // nearBest returns the neighbour of the best configuration with the lowest predicted mean, or -1

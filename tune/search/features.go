@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -45,10 +46,7 @@ func newFeatures(s *space.Space) *features {
 	for i := range p.Len() {
 		values := p.At(i).Values
 		axes := axesOf(values)
-		of := make([][]float64, len(values))
-		for k, v := range values {
-			of[k] = described(axes, v)
-		}
+		of := each.Of(values, func(v space.Value) []float64 { return described(axes, v) })
 		f.axes, f.of = append(f.axes, axes), append(f.of, of)
 		f.count += len(axes)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
 )
 
@@ -24,11 +25,7 @@ type Description struct {
 
 // Descriptions returns the descriptions of all strategies, sorted by name.
 func Descriptions() []Description {
-	var all []Description
-	for _, name := range Names() {
-		all = append(all, strategies[name])
-	}
-	return all
+	return each.Of(Names(), func(name string) Description { return strategies[name] })
 }
 
 // parse returns the values of all options: those given as text, and the defaults of the others.

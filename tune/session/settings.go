@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -67,28 +68,16 @@ func openControls(devices []device.Listed, p *problem.Problem, check settingsChe
 
 // setters returns what changes the settings, for each device.
 func (all controls) setters() []device.Setter {
-	var setters []device.Setter
-	for _, c := range all {
-		setters = append(setters, c.Set)
-	}
-	return setters
+	return each.Of(all, func(c *observe.Control) device.Setter { return c.Set })
 }
 
 // restore gives the devices their settings back, for work that is not the search's.
 func (all controls) restore() error {
-	var errs []error
-	for _, c := range all {
-		errs = append(errs, c.Restore())
-	}
-	return errors.Join(errs...)
+	return errors.Join(each.Of(all, (*observe.Control).Restore)...)
 }
 
 func (all controls) close() error {
-	var errs []error
-	for _, c := range all {
-		errs = append(errs, c.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(each.Of(all, (*observe.Control).Close)...)
 }
 
 // checkSettings checks the settings that the specification has on a device.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/expression"
 )
 
@@ -304,10 +305,7 @@ func compile(n *node, slots map[*node]int, parameter int, of *frame) expression.
 		}
 		return func(f *expression.Frame) uint64 { return f.Value }
 	}
-	args := make([]expression.Program, len(n.args))
-	for i, a := range n.args {
-		args[i] = compile(a, slots, parameter, of)
-	}
+	args := each.Of(n.args, func(a *node) expression.Program { return compile(a, slots, parameter, of) })
 	if n.Code == opaqueCode {
 		return compileOpaque(n, args)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
 )
@@ -124,10 +125,7 @@ func (p *Parameters) CartesianSize() *big.Int {
 func (p *Parameters) CheckValues(c Configuration) error {
 	for i, q := range p.list {
 		if !slices.ContainsFunc(q.Values, func(v Value) bool { return SameValue(v, c.values[i]) }) {
-			listed := make([]string, len(q.Values))
-			for k, v := range q.Values {
-				listed[k] = FormatValue(v)
-			}
+			listed := each.Of(q.Values, FormatValue)
 			return fmt.Errorf("%s=%s is not among its values, %s", q.Name, FormatValue(c.values[i]), excerpt.Of(strings.Join(listed, ", ")))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -92,7 +93,7 @@ func (f field) checkedConstants(constants []task.Constant) (set map[string]space
 func (f field) stage() (s task.Stage) {
 	f.keys(
 		key("name", &s.Kernel, field.text).means("text", "the name of the kernel function; this or kernels"),
-		key("arguments", &s.Arguments, func(f field) []string { return append([]string{}, each(f.list(), field.text)...) }).
+		key("arguments", &s.Arguments, func(f field) []string { return append([]string{}, each.Of(f.list(), field.text)...) }).
 			means("list", "the arguments of the kernel, in its order; default: all"),
 		key("kernels", &s.Stages, listOf(field.stage)).means("list", "kernels that are repeated together"),
 		key("problem_size", &s.ProblemSize, field.expressions).means("expression or list", "the elements that its grid covers"),
@@ -126,7 +127,7 @@ func (f field) constants() (constants []task.Constant) {
 	return constants
 }
 
-func (f field) expressions() []task.Expr { return each(f.listOrOne(), field.expression) }
+func (f field) expressions() []task.Expr { return each.Of(f.listOrOne(), field.expression) }
 
 // divisors reads the divisors of a dimension. An empty list means no divisor, a missing one the
 // default.
@@ -167,10 +168,7 @@ func (f field) roofline() *task.Roofline {
 }
 
 func (f field) metrics() (metrics []task.Metric) {
-	for _, e := range f.entries() {
-		metrics = append(metrics, task.Metric{Name: e.key, Expression: e.value.expression()})
-	}
-	return metrics
+	return each.Of(f.entries(), func(e entry) task.Metric { return task.Metric{Name: e.key, Expression: e.value.expression()} })
 }
 
 // objectives reads one objective, or a list of several.
@@ -178,7 +176,7 @@ func (f field) objectives() (o judge.Objective) {
 	if f.node.Kind != yaml.SequenceNode {
 		return f.objective()
 	}
-	all := each(f.several("a list of objectives", 1, math.MaxInt), field.objective)
+	all := each.Of(f.several("a list of objectives", 1, math.MaxInt), field.objective)
 	if len(all) > 0 {
 		o = all[0]
 		for _, more := range all[1:] {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -46,10 +47,7 @@ const maxShown = 10
 
 // Error lists the first ten, one on each line, and the number of the others.
 func (e Errors) Error() string {
-	var lines []string
-	for _, err := range e[:min(len(e), maxShown)] {
-		lines = append(lines, err.Error())
-	}
+	lines := each.Of(e[:min(len(e), maxShown)], (*Error).Error)
 	if more := len(e) - maxShown; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
@@ -58,11 +56,7 @@ func (e Errors) Error() string {
 
 // Unwrap returns every error, for errors.Is and errors.As.
 func (e Errors) Unwrap() []error {
-	errs := make([]error, len(e))
-	for i, err := range e {
-		errs[i] = err
-	}
-	return errs
+	return each.Of(e, func(err *Error) error { return err })
 }
 
 // sortErrors sorts the errors of a file by position. Errors without one come last.

@@ -146,14 +146,6 @@ func (f field) several(form string, least, most int) []field {
 	return nil
 }
 
-// each returns what make makes of each item.
-func each[S, T any](items []S, make func(S) T) (values []T) {
-	for _, item := range items {
-		values = append(values, make(item))
-	}
-	return values
-}
-
 // A position is a line and a column of a file, from 1.
 type position struct{ line, column int }
 

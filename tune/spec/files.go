@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/ndtune/ndtune/internal/each"
 	disk "github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/nearest"
 )
@@ -131,9 +132,5 @@ func (f files) neighbours(name string) []string {
 		return nil
 	}
 	entries, _ := fs.ReadDir(f.fsys, dir) // without names there is no suggestion
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = e.Name()
-	}
-	return names
+	return each.Of(entries, fs.DirEntry.Name)
 }

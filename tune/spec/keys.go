@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
 )
 
@@ -68,10 +69,7 @@ func (f field) keys(readers ...reader) {
 		f.noteKeys(readers)
 		return
 	}
-	known := make([]string, len(readers))
-	for i, r := range readers {
-		known[i] = r.key
-	}
+	known := each.Of(readers, func(r reader) string { return r.key })
 next:
 	for _, e := range f.entries() {
 		for _, r := range readers {
@@ -123,12 +121,12 @@ func (f field) one(what string) bool {
 
 // listOf returns the reader of a list.
 func listOf[T any](read func(field) T) func(field) []T {
-	return func(f field) []T { return each(f.list(), read) }
+	return func(f field) []T { return each.Of(f.list(), read) }
 }
 
 // oneOrMore returns the reader of a list, or of one item without brackets.
 func oneOrMore[T any](read func(field) T) func(field) []T {
-	return func(f field) []T { return each(f.listOrOne(), read) }
+	return func(f field) []T { return each.Of(f.listOrOne(), read) }
 }
 
 // mapOf returns the reader of a mapping with any keys. It leaves out values that have an error.

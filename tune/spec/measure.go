@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/task"
 )
 
@@ -59,10 +60,9 @@ func (f field) earlyStop() float64 {
 
 // settings reads the settings of the device.
 func (f field) settings() (all []task.Setting) {
-	for _, item := range f.entries() {
-		all = append(all, task.Setting{Name: item.key, Expression: item.value.expression()})
-	}
-	return all
+	return each.Of(f.entries(), func(item entry) task.Setting {
+		return task.Setting{Name: item.key, Expression: item.value.expression()}
+	})
 }
 
 const (

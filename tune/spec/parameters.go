@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -18,10 +19,7 @@ import (
 
 // parameters reads the tunable parameters in order.
 func (f field) parameters() (parameters []space.Parameter) {
-	for _, e := range f.entries() {
-		parameters = append(parameters, space.Parameter{Name: e.key, Values: e.value.parameterValues()})
-	}
-	return parameters
+	return each.Of(f.entries(), func(e entry) space.Parameter { return space.Parameter{Name: e.key, Values: e.value.parameterValues()} })
 }
 
 // parameterValues reads a list of values, one value, or a rule that generates them.
@@ -210,10 +208,7 @@ func (o Options) apply(doc *document, d *task.Definition) {
 	}
 	o.setSizes(doc, d)
 	o.observe(doc, d)
-	parameters := make([]string, len(d.Parameters))
-	for i, p := range d.Parameters {
-		parameters[i] = p.Name
-	}
+	parameters := each.Of(d.Parameters, func(p space.Parameter) string { return p.Name })
 	for _, name := range slices.Sorted(maps.Keys(o.Parameters)) {
 		texts := o.Parameters[name]
 		i, err := indexOf("parameter", name, parameters)

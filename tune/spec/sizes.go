@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -90,11 +91,7 @@ func (f field) checkConstant(e entry, constants []task.Constant) {
 }
 
 func namesOf(constants []task.Constant) []string {
-	names := make([]string, len(constants))
-	for i, c := range constants {
-		names[i] = c.Name
-	}
-	return names
+	return each.Of(constants, func(c task.Constant) string { return c.Name })
 }
 
 // sizesOf returns sizes in ascending order. Constants with several values have the same number of them,

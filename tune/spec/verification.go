@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/task"
@@ -46,7 +47,7 @@ func (f field) command() []string {
 		f.failf("commands are run from the operating system's files only; the specification is a bundled one")
 		return nil
 	}
-	return each(f.listOrOne(), field.text)
+	return each.Of(f.listOrOne(), field.text)
 }
 
 // folder returns the folder of the specification, in which commands run.

@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ndtune/ndtune/internal/each"
 	disk "github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/space"
@@ -75,15 +76,15 @@ func (d *Draft) YAML() []byte {
 	var remarks []string // those on keys that are left out stand above the next key
 	for _, p := range []part{
 		{"kernel", d.kernelNode()},
-		{"constants", d.block("constants", each(x.Constants, constantPart))},
+		{"constants", d.block("constants", each.Of(x.Constants, constantPart))},
 		{"problem_size", listNode(x.ProblemSize, expressionNode)},
 		{"block_size", dimensionsNode(x.BlockSize, expressionNode)},
 		{"grid_div", dimensionsNode(x.GridDiv, func(d []task.Expr) *yaml.Node { return listNode(d, expressionNode) })},
 		{"global_offset", listNode(x.GlobalOffset, expressionNode)},
-		{"types", d.block("types", each(x.Types, typePart))},
-		{"arguments", cmp.Or(d.lines("arguments", each(x.Arguments, argumentNode)), sequence(nil))},
-		{"parameters", cmp.Or(d.block("parameters", each(x.Parameters, parameterPart)), &yaml.Node{Kind: yaml.MappingNode})},
-		{"restrictions", d.lines("restrictions", each(x.Restrictions, func(r space.Restriction) *yaml.Node { return given(r.Expression) }))},
+		{"types", d.block("types", each.Of(x.Types, typePart))},
+		{"arguments", cmp.Or(d.lines("arguments", each.Of(x.Arguments, argumentNode)), sequence(nil))},
+		{"parameters", cmp.Or(d.block("parameters", each.Of(x.Parameters, parameterPart)), &yaml.Node{Kind: yaml.MappingNode})},
+		{"restrictions", d.lines("restrictions", each.Of(x.Restrictions, func(r space.Restriction) *yaml.Node { return given(r.Expression) }))},
 		{"verify", d.verificationNode()},
 		{"baseline", sortedNode(x.Baseline, scalarNode)},
 		{"measure", nil}, // only a remark
@@ -176,7 +177,7 @@ func (d *Draft) kernelNode() *yaml.Node {
 		parts = append(parts, part{"source", &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.LiteralStyle, Value: k.Source}})
 	}
 	if len(k.BuildOptions) > 0 {
-		parts = append(parts, part{"build_options", sequence(each(k.BuildOptions, scalarNode))})
+		parts = append(parts, part{"build_options", sequence(each.Of(k.BuildOptions, scalarNode))})
 	}
 	return d.block("kernel", append(parts, part{"target", given(k.Target)}))
 }
@@ -267,7 +268,7 @@ func listNode[V any](values []V, node func(V) *yaml.Node) *yaml.Node {
 	case 1:
 		return node(values[0])
 	}
-	return sequence(each(values, node))
+	return sequence(each.Of(values, node))
 }
 
 // dimensionsNode returns a mapping of x, y and z.
@@ -280,11 +281,7 @@ func dimensionsNode[V any](values [3]V, node func(V) *yaml.Node) *yaml.Node {
 }
 
 func sortedNode[V any](m map[string]V, node func(V) *yaml.Node) *yaml.Node {
-	var parts []part
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		parts = append(parts, part{key, node(m[key])})
-	}
-	return mapping(parts...)
+	return mapping(each.Of(slices.Sorted(maps.Keys(m)), func(key string) part { return part{key, node(m[key])} })...)
 }
 
 // valueNode returns the value of an argument: a number or an expression, a list of a vector or an array, a mapping of a
@@ -294,7 +291,7 @@ func valueNode(v any) *yaml.Node {
 	case nil:
 		return nil
 	case []any:
-		return sequence(each(v, valueNode))
+		return sequence(each.Of(v, valueNode))
 	case map[string]any:
 		return sortedNode(v, valueNode)
 	}

@@ -22,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
@@ -144,10 +145,7 @@ func constantsOf(constants []task.Constant) Values {
 
 // constantsText returns constants as «k=512, n=64», which is the same for equal ones.
 func constantsText(constants Values) string {
-	var texts []string
-	for _, name := range slices.Sorted(maps.Keys(constants)) {
-		texts = append(texts, name+"="+space.FormatValue(constants[name]))
-	}
+	texts := each.Of(slices.Sorted(maps.Keys(constants)), func(name string) string { return name + "=" + space.FormatValue(constants[name]) })
 	return strings.Join(texts, ", ")
 }
 
@@ -200,19 +198,13 @@ func Comparable(a, b *Record) bool { return groupOf(a) == groupOf(b) }
 
 // key returns a text that is the same for equal configurations.
 func (f *File) key(r *Record) string {
-	texts := make([]string, len(f.Parameters))
-	for i, name := range f.Parameters {
-		texts[i] = space.FormatValue(r.Configuration[name])
-	}
+	texts := each.Of(f.Parameters, func(name string) string { return space.FormatValue(r.Configuration[name]) })
 	return fmt.Sprintf("%q", texts)
 }
 
 // Text returns a configuration for people: «block_size_x=16, block_size_y=32».
 func (f *File) Text(r *Record) string {
-	texts := make([]string, len(f.Parameters))
-	for i, name := range f.Parameters {
-		texts[i] = name + "=" + space.FormatValue(r.Configuration[name])
-	}
+	texts := each.Of(f.Parameters, func(name string) string { return name + "=" + space.FormatValue(r.Configuration[name]) })
 	return strings.Join(texts, ", ")
 }
 
@@ -234,11 +226,7 @@ func (f *File) Sorted() []Record {
 			slices.Compare(g.size[:], h.size[:]), cmp.Compare(g.constants, h.constants), f.compare(g.record, h.record),
 		)
 	})
-	sorted := make([]Record, len(all))
-	for i, g := range all {
-		sorted[i] = *g.record
-	}
-	return sorted
+	return each.Of(all, func(g grouped) Record { return *g.record })
 }
 
 // compare returns a negative number if a is better than b.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -77,10 +78,7 @@ func (p *Pool) inTurn(ctx context.Context, device int, configurations []space.Co
 	deaths := make([]int, len(configurations)) // and slow launches
 	before := 0
 	for len(left) > 0 {
-		some := make([]space.Configuration, len(left))
-		for j, i := range left {
-			some[j] = configurations[i]
-		}
+		some := each.Of(left, func(i int) space.Configuration { return configurations[i] })
 		a, err := p.measureAgain(ctx, device, some, request)
 		if err != nil {
 			return all, err

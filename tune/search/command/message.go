@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/search"
@@ -182,11 +183,7 @@ func (c *Strategy) reply(a answer) (message, error) {
 		}
 		i, valid := c.space.Find(row)
 		if !valid {
-			point := make([]float64, len(row))
-			for k, place := range row {
-				point[k] = float64(place)
-			}
-			i = c.space.Nearest(point)
+			i = c.space.Nearest(each.Of(row, func(place int) float64 { return float64(place) }))
 		}
 		return c.configurations([]int{i}), nil
 	}

@@ -1,0 +1,13 @@
+// Package each makes lists of lists.
+package each
+
+import "slices"
+
+// Of returns what a function makes of each item of a list; nil if there are none.
+func Of[S, T any](items []S, make func(S) T) (values []T) {
+	values = slices.Grow(values, len(items))
+	for _, item := range items {
+		values = append(values, make(item))
+	}
+	return values
+}
