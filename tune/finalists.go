@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -37,10 +38,7 @@ const (
 // took part in the search, they are compared first, and one of them measures all finalists.
 func (r *run) measureFinalists(ctx context.Context) error {
 	remeasurer, ok := r.evaluator.(Remeasurer)
-	n := r.options.Finalists
-	if n == 0 {
-		n = defaultFinalists
-	}
+	n := cmp.Or(r.options.Finalists, defaultFinalists)
 	switch {
 	case !ok || n < 0:
 		return nil

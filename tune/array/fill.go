@@ -1,6 +1,7 @@
 package array
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -174,10 +175,7 @@ func sequence(t Type) draw {
 }
 
 func (f Fill) normal(t Type) (draw, error) {
-	mean, std := f.Mean, f.Std
-	if std == 0 {
-		std = 1
-	}
+	mean, std := f.Mean, cmp.Or(f.Std, 1)
 	if math.IsNaN(mean) || math.IsInf(mean, 0) || !(std > 0) || math.IsInf(std, 0) {
 		return nil, fmt.Errorf("a normal distribution needs a finite mean and a standard deviation above 0, not %v and %v", f.Mean, f.Std)
 	}

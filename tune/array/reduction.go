@@ -34,10 +34,7 @@ func ParseReduction(s string) (Reduction, error) {
 	if slices.Contains(reductions, s) {
 		return Reduction(s), nil
 	}
-	hint := nearest.Hint(s, reductions)
-	if hint == "" {
-		hint = "; there are " + strings.Join(reductions, ", ")
-	}
+	hint := cmp.Or(nearest.Hint(s, reductions), "; there are "+strings.Join(reductions, ", "))
 	return "", fmt.Errorf("no reduction is called %q%s", s, hint)
 }
 

@@ -186,10 +186,5 @@ func (x *examination) dependOnFill(seen [2]*device.Rehearsed) (found bool) {
 
 // filled reports whether no byte differs from a fill.
 func filled(content []byte, fill byte) bool {
-	for _, b := range content {
-		if b != fill {
-			return false
-		}
-	}
-	return true
+	return bytes.Count(content, []byte{fill}) == len(content)
 }

@@ -108,9 +108,7 @@ func (g *gathered) deviceOf(s *Source) *measured {
 			continue
 		}
 		if hardware.SameDevice(m.identity, identity) {
-			if m.listing == "" {
-				m.listing = s.Listing
-			}
+			m.listing = cmp.Or(m.listing, s.Listing)
 			return m
 		}
 	}
@@ -124,9 +122,7 @@ func (g *gathered) add(i int) error {
 	m := g.deviceOf(s)
 	m.sources = append(m.sources, i)
 	m.identity.Timer = cmp.Or(m.identity.Timer, s.Record.Header.Device.Timer)
-	if m.identity.Peaks == nil {
-		m.identity.Peaks = s.Record.Header.Device.Peaks
-	}
+	m.identity.Peaks = cmp.Or(m.identity.Peaks, s.Record.Header.Device.Peaks)
 	for j := range s.Record.Results {
 		r := &s.Record.Results[j]
 		key := g.key(r.Configuration)

@@ -35,9 +35,7 @@ func New(sources []Source, o Options) (*Comparison, error) {
 		Tool: o.Tool, Parameters: g.names, Objective: Objective{g.objective.Name, g.objective.Maximize},
 		Notices: []string{}, Missing: []Place{},
 	}
-	if c.Objective.Name == "" {
-		c.Objective.Name = "time"
-	}
+	c.Objective.Name = cmp.Or(c.Objective.Name, "time")
 	if o.Default != nil {
 		c.Default = o.Default.String()
 	}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,10 +95,7 @@ func (g *gathered) howToMeasure(c *Comparison) string {
 		}
 	}
 	slices.Sort(columns)
-	specification := c.Source
-	if specification == "" {
-		specification = "SPEC"
-	}
+	specification := cmp.Or(c.Source, "SPEC")
 	on, devices := "on the machine of "+columns[0], process.Quoted(c.Devices[c.Missing[0].Column].Name)
 	if len(columns) > 1 {
 		on, devices = "on the machines of "+strings.Join(columns, ", "), "NAME"

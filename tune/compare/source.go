@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -78,9 +79,7 @@ func sharers(r *record.Record) []string {
 // that of the record.
 func described(s *Source) hardware.Device {
 	d := s.Record.Header.Device
-	if d.Name == "" {
-		d.Name = s.Name
-	}
+	d.Name = cmp.Or(d.Name, s.Name)
 	d.Extensions = nil // long, and of no interest here
 	return d
 }

@@ -225,10 +225,7 @@ func (c *Comparison) disagreementTable() figure.Table {
 	for _, d := range c.Disagree {
 		row := []string{d.Parameter}
 		for _, v := range d.Values {
-			if v == "" {
-				v = "–"
-			}
-			row = append(row, v)
+			row = append(row, cmp.Or(v, "–"))
 		}
 		if d.Mean == nil {
 			row = append(row, "–", "–", "no value was measured correct on all")

@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -80,11 +81,7 @@ func SameCard(a, b Device) bool {
 // PeaksKey returns a text that is the same for two devices if their peaks are: two cards of one model
 // have two keys if they report which card they are.
 func (d Device) PeaksKey() string {
-	card := d.UUID
-	if card == "" {
-		card = d.PCI
-	}
-	return fmt.Sprintf("%q", []any{d.Platform, d.Vendor, d.Name, d.Driver, d.Version, d.ComputeUnits, card})
+	return fmt.Sprintf("%q", []any{d.Platform, d.Vendor, d.Name, d.Driver, d.Version, d.ComputeUnits, cmp.Or(d.UUID, d.PCI)})
 }
 
 // ownMemory returns the size of the device's memory, or "" if it is the host's.

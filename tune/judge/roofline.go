@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -57,11 +58,7 @@ func (r *Roofline) Known(p *hardware.Peaks) error {
 		if p.Value(name) > 0 {
 			return nil
 		}
-		why := p.Figures[name].Missing
-		if why == "" {
-			why = "it was not measured"
-		}
-		return fmt.Errorf("the device's peak %s is not known: %s", name, why)
+		return fmt.Errorf("the device's peak %s is not known: %s", name, cmp.Or(p.Figures[name].Missing, "it was not measured"))
 	}
 	if r.Flops != nil {
 		if err := lacks(r.Precision); err != nil {

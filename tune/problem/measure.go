@@ -85,10 +85,7 @@ func (p *Problem) compileMeasure(errs *fieldErrors, scope expression.Scope) {
 		if by := p.hides(name); by != "" && slices.Contains(ownQuantities(), name) {
 			errs.addf(field, "%s hides the quantity of this name: give it another name", by)
 		} else if !slices.Contains(all, name) {
-			hint := nearest.Hint(name, all)
-			if hint == "" {
-				hint = "; the quantities are " + strings.Join(all, ", ")
-			}
+			hint := cmp.Or(nearest.Hint(name, all), "; the quantities are "+strings.Join(all, ", "))
 			errs.addf(field, "%q cannot be observed%s", name, hint)
 		}
 	}

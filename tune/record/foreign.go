@@ -24,9 +24,7 @@ var maximized = []string{
 }
 
 func objectiveOf(name string) judge.Objective {
-	if name == "" {
-		name = "time"
-	}
+	name = cmp.Or(name, "time")
 	return judge.Objective{Name: name, Maximize: slices.Contains(maximized, name)}
 }
 

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,10 +86,7 @@ func (p *Plan) run(ctx context.Context, limitOn func(*Recording) limit, collect 
 			}
 		}
 	}
-	workers := p.Workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
+	workers := cmp.Or(p.Workers, runtime.GOMAXPROCS(0))
 	var wait sync.WaitGroup
 	for range min(workers, len(errs)) {
 		wait.Go(work)

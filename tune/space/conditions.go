@@ -177,9 +177,7 @@ func (r *restrictions) groups(p *Parameters) []*group {
 func (r *restrictions) cannot(p *Parameters, f *failedCondition, environment map[string]any) error {
 	c := r.of(f.index)
 	env := make(map[string]any, len(environment)+p.Len())
-	for name, v := range environment {
-		env[name] = v
-	}
+	maps.Copy(env, environment)
 	at := ""
 	for index, q := range p.list {
 		env[q.Name] = q.Values[0] // those of other groups do not matter

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -239,10 +240,7 @@ func indexOf(kind, name string, known []string) (int, error) {
 	if len(known) == 0 {
 		return 0, fmt.Errorf("the specification has no %ss", kind)
 	}
-	hint := nearest.Hint(name, known)
-	if hint == "" {
-		hint = "; the specification has " + strings.Join(known, ", ")
-	}
+	hint := cmp.Or(nearest.Hint(name, known), "; the specification has "+strings.Join(known, ", "))
 	return 0, fmt.Errorf("no %s is named %s%s", kind, name, hint)
 }
 
