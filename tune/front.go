@@ -27,11 +27,8 @@ func (r *Result) searched(o judge.Objective) []float64 {
 }
 
 func minimised(o judge.Objective, times judge.Stats, time float64, j judge.Judgement) []float64 {
-	values := []float64{j.Objective}
-	for _, one := range o.More {
-		values = append(values, one.Value(times, time, j.Metrics))
-	}
-	return negated(o, values)
+	more := each.Of(o.More, func(one judge.Objective) float64 { return one.Value(times, time, j.Metrics) })
+	return negated(o, append([]float64{j.Objective}, more...))
 }
 
 // NonDominated returns the places of the points that no other one dominates, in ascending order of their first value.

@@ -85,10 +85,7 @@ func goOnCommand(c *cli.Context, log string, more ...string) string {
 		}
 		words = slices.Insert(words, end, more...)
 	}
-	for i, word := range words {
-		words[i] = process.Quoted(word)
-	}
-	return strings.Join(words, " ")
+	return joinTexts(" ", process.Quoted, words...)
 }
 
 // environmentText describes the log of a run that the environment stopped, and how to continue the run.

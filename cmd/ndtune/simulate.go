@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/judge"
@@ -393,16 +394,10 @@ func qualityLabel(p simulate.Plan) string {
 
 // printTable prints a row for each curve and a column for each checkpoint.
 func printTable(w io.Writer, curves []simulate.Curve, checkpoints []int) {
-	rows := [][]string{{"after evaluations"}}
-	for _, n := range checkpoints {
-		rows[0] = append(rows[0], strconv.Itoa(n))
-	}
+	rows := [][]string{append([]string{"after evaluations"}, each.Of(checkpoints, strconv.Itoa)...)}
 	for _, c := range curves {
-		row := []string{c.Strategy}
-		for _, n := range checkpoints {
-			row = append(row, estimate(c.At(n)))
-		}
-		rows = append(rows, row)
+		cells := each.Of(checkpoints, func(n int) string { return estimate(c.At(n)) })
+		rows = append(rows, append([]string{c.Strategy}, cells...))
 	}
 	figure.Columns(w, "  ", func(column int) bool { return column > 0 }, rows...)
 }

@@ -87,10 +87,7 @@ func (t tutorial) tune(c *cli.Context) error {
 		if len(chosen) > 1 {
 			label = k.name
 		}
-		outputs := slices.Clone(c.StringSlice("output"))
-		for i, path := range outputs {
-			outputs[i] = labelled(path, label)
-		}
+		outputs := each.Of(c.StringSlice("output"), func(path string) string { return labelled(path, label) })
 		if searches[i], err = newJob(c, s, k.path, labelled(c.String("log"), label), outputs...); err != nil {
 			return err
 		}
@@ -304,11 +301,9 @@ func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
 	rows := [][]string{slices.Concat(head, []string{"over " + first.name, overGuess, "best configuration"})}
 	for _, k := range tuned {
 		best := k.outcome.Best
-		row := []string{k.name, formatTime(k.bestTime())}
-		for _, name := range head[2:] {
-			row = append(row, metricText(best.Figures().Metrics, name))
-		}
-		rows = append(rows, append(row, gain(first.outcome.Best, best), gain(guessed, best), best.Configuration.String()))
+		metrics := each.Of(head[2:], func(name string) string { return metricText(best.Figures().Metrics, name) })
+		rows = append(rows, slices.Concat([]string{k.name, formatTime(k.bestTime())}, metrics,
+			[]string{gain(first.outcome.Best, best), gain(guessed, best), best.Configuration.String()}))
 	}
 	fmt.Fprintln(w, "\ncomparison")
 	figure.Columns(w, "", func(int) bool { return false }, rows...)

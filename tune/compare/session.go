@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -100,11 +101,8 @@ func (s *Session) Neighbours(t *Target) (configurations []space.Configuration, n
 		if r == nil || len(names) == tune.NeighbourSizes {
 			continue
 		}
-		var of []space.Configuration
-		for _, place := range tune.Rank(r.Record.Header.Objective, r.Record.Results).Indices {
-			of = append(of, r.Record.Results[place].Configuration)
-		}
-		if len(of) > 0 {
+		if ranking := tune.Rank(r.Record.Header.Objective, r.Record.Results).Indices; len(ranking) > 0 {
+			of := each.Of(ranking, func(place int) space.Configuration { return r.Record.Results[place].Configuration })
 			bests, names = append(bests, of), append(names, tuned[i].Size.String())
 		}
 	}

@@ -223,10 +223,7 @@ func (c *Comparison) disagreementTable() figure.Table {
 	c.addDevices(&t, "")
 	t.Head, t.Number = append(t.Head, "one for all", "costs on average", "at most"), append(t.Number, true, true, false)
 	for _, d := range c.Disagree {
-		row := []string{d.Parameter}
-		for _, v := range d.Values {
-			row = append(row, cmp.Or(v, "–"))
-		}
+		row := append([]string{d.Parameter}, each.Of(d.Values, func(v string) string { return cmp.Or(v, "–") })...)
 		if d.Mean == nil {
 			row = append(row, "–", "–", "no value was measured correct on all")
 		} else {

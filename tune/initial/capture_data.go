@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/capture"
 	"github.com/ndtune/ndtune/tune/device"
@@ -134,10 +135,7 @@ func (p *captured) addCapturedImage(i int, argument *task.Argument, a cl.ArgInfo
 		return faultf("%s: argument %d (%s) is an image that the kernel has as argument %d, too; only buffers can be that",
 			p.launch.Folder, i, argument.Name, p.first(i))
 	}
-	argument.Image = &task.Image{Shape: shape, Format: format}
-	for _, n := range x.Size[:axes] {
-		argument.Image.Size = append(argument.Image.Size, strconv.Itoa(n))
-	}
+	argument.Image = &task.Image{Shape: shape, Format: format, Size: each.Of(x.Size[:axes], strconv.Itoa)}
 	return p.addContent(i, argument, numbers)
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -58,11 +59,8 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
 // MetricNames returns the names of the metrics of results on a device, in order, beginning with those of
 // the roofline and the observed quantities.
 func (p *Problem) MetricNames(d hardware.Device) []string {
-	names := append(p.roofline.Metrics(d), p.observed...)
-	for _, m := range p.definition.Metrics {
-		names = append(names, m.Name)
-	}
-	return names
+	own := each.Of(p.definition.Metrics, func(m task.Metric) string { return m.Name })
+	return slices.Concat(p.roofline.Metrics(d), p.observed, own)
 }
 
 // CheckObjective returns an error if no result on a device can have the objective.
@@ -140,11 +138,8 @@ func (p *Problem) whyUnknown(name string, failed map[string]error, readings []ha
 	if i < 0 {
 		return nil
 	}
-	read := slices.Clone(p.essential)
-	for _, m := range p.definition.Metrics[:i] {
-		read = append(read, m.Name)
-	}
-	for _, other := range read {
+	before := each.Of(p.definition.Metrics[:i], func(m task.Metric) string { return m.Name })
+	for _, other := range slices.Concat(p.essential, before) {
 		if p.metrics[i].Reads(other) {
 			if err := p.whyUnknown(other, failed, readings); err != nil {
 				return err

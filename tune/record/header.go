@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -121,19 +122,11 @@ type objectiveJSON struct {
 }
 
 func newObjectiveJSON(o judge.Objective) objectiveJSON {
-	j := objectiveJSON{Name: o.Name, Maximize: o.Maximize, Choose: o.Choose}
-	for _, more := range o.More {
-		j.More = append(j.More, newObjectiveJSON(more))
-	}
-	return j
+	return objectiveJSON{Name: o.Name, Maximize: o.Maximize, Choose: o.Choose, More: each.Of(o.More, newObjectiveJSON)}
 }
 
 func (j objectiveJSON) objective() judge.Objective {
-	o := judge.Objective{Name: j.Name, Maximize: j.Maximize, Choose: j.Choose}
-	for _, more := range j.More {
-		o.More = append(o.More, more.objective())
-	}
-	return o
+	return judge.Objective{Name: j.Name, Maximize: j.Maximize, Choose: j.Choose, More: each.Of(j.More, objectiveJSON.objective)}
 }
 
 // A JSONValue is the value of a parameter in JSON. Numbers keep their types: a float that is a whole
@@ -161,11 +154,8 @@ func (h Header) MarshalJSON() ([]byte, error) {
 	plain := plainHeader(h)
 	j := headerJSON{plainHeader: &plain, Parameters: []parameterJSON{}, Objective: newObjectiveJSON(h.Objective)}
 	for _, p := range h.Parameters {
-		q := parameterJSON{Name: p.Name}
-		for _, v := range p.Values {
-			q.Values = append(q.Values, JSONValue{v})
-		}
-		j.Parameters = append(j.Parameters, q)
+		values := each.Of(p.Values, func(v space.Value) JSONValue { return JSONValue{v} })
+		j.Parameters = append(j.Parameters, parameterJSON{Name: p.Name, Values: values})
 	}
 	for name, v := range h.Baseline {
 		if j.Baseline == nil {
@@ -189,11 +179,8 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 	*h = Header(plain)
 	h.Objective = j.Objective.objective()
 	for _, p := range j.Parameters {
-		q := space.Parameter{Name: p.Name}
-		for _, v := range p.Values {
-			q.Values = append(q.Values, v.Value)
-		}
-		h.Parameters = append(h.Parameters, q)
+		values := each.Of(p.Values, func(v JSONValue) space.Value { return v.Value })
+		h.Parameters = append(h.Parameters, space.Parameter{Name: p.Name, Values: values})
 	}
 	for name, v := range j.Baseline {
 		if h.Baseline == nil {

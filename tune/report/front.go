@@ -142,9 +142,7 @@ func (f *Front) write(w io.Writer, indent string, parameters []int, results []tu
 	head := each.Of(f.Objectives, func(one Objective) string { return one.Name })
 	numbers := len(head)
 	first := results[f.Points[0].Row].Configuration
-	for _, p := range parameters {
-		head = append(head, first.Parameters().At(p).Name)
-	}
+	head = append(head, each.Of(parameters, func(p int) string { return first.Parameters().At(p).Name })...)
 	rows := [][]string{head}
 	shown := f.thinned()
 	for _, p := range shown {
@@ -152,9 +150,7 @@ func (f *Front) write(w io.Writer, indent string, parameters []int, results []tu
 		for k, one := range f.Objectives {
 			row = append(row, valueText(one, p.Values[k]))
 		}
-		for _, at := range parameters {
-			row = append(row, space.FormatValue(results[p.Row].Configuration.At(at)))
-		}
+		row = append(row, each.Of(parameters, func(at int) string { return space.FormatValue(results[p.Row].Configuration.At(at)) })...)
 		rows = append(rows, append(row, strings.Join(p.marks(), ", ")))
 	}
 	fmt.Fprintf(w, "%s%s\n", indent, f.title())

@@ -85,10 +85,7 @@ func WriteFinalists(w io.Writer, indent string, o judge.Objective, parameters []
 		return
 	}
 	first := finalists[0].Configuration
-	head := []string{"rank"}
-	for _, p := range parameters {
-		head = append(head, first.Parameters().At(p).Name)
-	}
+	head := append([]string{"rank"}, each.Of(parameters, func(p int) string { return first.Parameters().At(p).Name })...)
 	head = append(head, "search", "final", "scatter")
 	showObjective := unitOf(o.Name) == "" && o.Name != ""
 	if showObjective {
@@ -97,10 +94,8 @@ func WriteFinalists(w io.Writer, indent string, o judge.Objective, parameters []
 	numbers := len(head)
 	rows := [][]string{head}
 	for i, f := range finalists {
-		row := []string{fmt.Sprint(i + 1)}
-		for _, p := range parameters {
-			row = append(row, space.FormatValue(f.Configuration.At(p)))
-		}
+		values := each.Of(parameters, func(p int) string { return space.FormatValue(f.Configuration.At(p)) })
+		row := append([]string{fmt.Sprint(i + 1)}, values...)
 		row = append(row, figure.Milliseconds(f.Time())+"ms", figure.Milliseconds(f.FinalTime())+"ms", fmt.Sprintf("%.1f %%", 100*f.Scatter))
 		if showObjective {
 			row = append(row, figure.Number(f.AtFinal.Objective))

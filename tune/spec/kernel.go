@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -161,10 +162,7 @@ func (f field) buildOptions() (options, dirs []string) {
 
 func (f field) givenOptions() (options []option) {
 	if f.node.Kind != yaml.SequenceNode {
-		for _, text := range strings.Fields(f.text()) {
-			options = append(options, option{text, f})
-		}
-		return options
+		return each.Of(strings.Fields(f.text()), func(text string) option { return option{text, f} })
 	}
 	for _, item := range f.items() {
 		if text := strings.TrimSpace(item.text()); text != "" {

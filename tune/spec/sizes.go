@@ -63,9 +63,7 @@ func (f field) listedSizes() (columns []valuesOf) {
 	for i, item := range f.items() {
 		entries := item.entries()
 		if i == 0 {
-			for _, e := range entries {
-				columns = append(columns, valuesOf{constant: e.key})
-			}
+			columns = each.Of(entries, func(e entry) valuesOf { return valuesOf{constant: e.key} })
 		}
 		for _, e := range entries {
 			at := slices.IndexFunc(columns, func(c valuesOf) bool { return c.constant == e.key })

@@ -85,9 +85,7 @@ func FromLog(r *record.Record, s Source) (*File, error) {
 	if h.Objective.Several() {
 		kept = 1 // the file ranks by one objective, which would not choose the winner again
 	}
-	for _, p := range h.Parameters {
-		f.Parameters = append(f.Parameters, p.Name)
-	}
+	f.Parameters = each.Of(h.Parameters, func(p space.Parameter) string { return p.Name })
 	switch {
 	case f.Key == "":
 		return nil, errors.New("it does not name the kernel; give a key")
@@ -125,9 +123,7 @@ func FromLog(r *record.Record, s Source) (*File, error) {
 	if len(f.Records) == 0 {
 		return nil, errors.New("it has no correct configuration")
 	}
-	for _, r := range f.Records {
-		f.lines = append(f.lines, line{record: &r})
-	}
+	f.lines = each.Of(f.Records, func(r Record) line { return line{record: &r} })
 	return f, nil
 }
 

@@ -158,9 +158,7 @@ func (p *Pool) killsWorker(ctx context.Context, device int, some ...space.Config
 
 // measureAgain lets a worker measure some configurations.
 func (p *Pool) measureAgain(ctx context.Context, device int, some []space.Configuration, r remeasure) (*again, error) {
-	for _, c := range some {
-		r.Values = append(r.Values, valuesOf(c))
-	}
+	r.Values = each.Of(some, valuesOf)
 	m, err := p.evaluator(ctx, device)
 	if err != nil {
 		return nil, err
