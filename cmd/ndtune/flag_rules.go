@@ -34,6 +34,7 @@ var flagRules = []flagRule{
 	},
 	{"check", excludes, []string{"fleet", "listen"}, "it is for a search on this machine; use ndtune check SPEC --record FILE"},
 	{"check", excludes, []string{"json"}, "the findings of a check are for people; use ndtune check SPEC --record FILE on the run log"},
+	{"capture", excludes, []string{"kernel", "define", "include", "build-option"}, "the capture has the kernel and its options"},
 	{"count", excludes, []string{"json"}, "the count is one number"},
 	{"peak", excludes, []string{"fleet"}, "it measures on this machine, and --fleet lists the devices of others"},
 	{"no-simulator", needs, []string{"device"}, "without the simulator, a device must check"},

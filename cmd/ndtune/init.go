@@ -13,6 +13,8 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/capture"
 	"github.com/ndtune/ndtune/tune/initial"
+	"github.com/ndtune/ndtune/tune/process"
+	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/worker"
 )
@@ -109,11 +111,6 @@ func initSpec(c *cli.Context) error {
 
 // initCapture writes the specification of a captured launch.
 func initCapture(c *cli.Context) error {
-	for _, flag := range []string{"kernel", "define", "include", "build-option"} {
-		if c.IsSet(flag) {
-			return wrong("--capture has the kernel and its options; --%s changes nothing there", flag)
-		}
-	}
 	if c.NArg() > 0 {
 		return wrong("--capture has the source; leave out %s", c.Args().First())
 	}
@@ -180,14 +177,9 @@ func reportProposal(c *cli.Context, out string, proposal *initial.Proposal) erro
 	if v := proposal.Definition.Verify; v != nil && v.Files == nil {
 		fmt.Fprintln(w, "The reference is the kernel itself, the weakest one: it shows only that configurations agree.")
 	}
-	name := out
-	if strings.ContainsAny(name, " '") {
-		name = "'" + name + "'"
-	}
-	var values string
-	for _, p := range proposal.Definition.Parameters {
-		values += fmt.Sprintf(" -p %s=%v", p.Name, proposal.Defaults[p.Name])
-	}
+	name := process.Quoted(out)
+	values := joinTexts("", func(p space.Parameter) string { return fmt.Sprintf(" -p %s=%v", p.Name, proposal.Defaults[p.Name]) },
+		proposal.Definition.Parameters...)
 	fmt.Fprintf(w, `
 Next:
   ndtune run %s%s    # one configuration
