@@ -85,11 +85,8 @@ func compareFlags() []cli.Flag {
 			Usage: "keep the run logs beside `FILE`, with the device and the size in the name (FILE.jsonl becomes FILE.DEVICE.jsonl), " +
 				"and continue the runs that they hold (default: new files in the user's state folder)",
 		},
-		&cli.StringSliceFlag{
-			Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
-			Usage: "write the comparison to `FILE`: .html (a page, with all records), .json, .csv (a row for each configuration and " +
-				"device) or .md; may be repeated",
-		},
+		outputFlag("write the comparison to `FILE`: .html (a page, with all records), .json, .csv (a row for each configuration and " +
+			"device) or .md; may be repeated"),
 		&cli.BoolFlag{
 			Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
 			Usage: "show each configuration as it is measured, and the reasons of skipped ones",

@@ -28,6 +28,11 @@ func deviceFlag(more string) cli.Flag {
 			" (default: the first GPU, else the first device)"}
 }
 
+// outputFlag names the files that a command writes.
+func outputFlag(usage string) cli.Flag {
+	return &cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: usage}
+}
+
 // selectDevice finds the device that the command line names.
 func selectDevice(c *cli.Context) (device.Listed, error) {
 	all, err := device.List()
@@ -93,10 +98,7 @@ func tuneFlags() []cli.Flag {
 			Usage: "keep the run log in `FILE` (of several sizes, in FILE.SIZE.jsonl), and continue the run that it holds (default: a " +
 				"new file in the user's state folder)",
 		},
-		&cli.StringSliceFlag{
-			Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
-			Usage: "write the results to `FILE`: .json (T4), .csv or .jsonl (run log), .gz after it; may be repeated",
-		},
+		outputFlag("write the results to `FILE`: .json (T4), .csv or .jsonl (run log), .gz after it; may be repeated"),
 		&cli.BoolFlag{
 			Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
 			Usage: "show skipped configurations and the reasons, whole build logs, the output of workers, and the use of their time",

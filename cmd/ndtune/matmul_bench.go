@@ -85,8 +85,7 @@ func benchFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "library", TakesFile: true, Category: categoryEvaluation,
 			Usage: "look for OpenBLAS, cuBLAS and the CUDA runtime in `PATH` first: a file, a folder, or one with pip's packages; may be repeated"},
 		deviceFlag(""),
-		&cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
-			Usage: "write the times to `FILE`: .csv, or as a picture .png, .svg or .pdf; may be repeated"},
+		outputFlag("write the times to `FILE`: .csv, or as a picture .png, .svg or .pdf; may be repeated"),
 	}
 }
 

@@ -30,10 +30,7 @@ Without -o, it prints the best, the finalists and the failures.
 
 The page is one file. It works offline, from a disk or in a mail, and makes no requests.`,
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{
-				Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
-				Usage: "write `FILE`: .html (the page) or .md (a table); may be repeated; without it, a table is printed",
-			},
+			outputFlag("write `FILE`: .html (the page) or .md (a table); may be repeated; without it, a table is printed"),
 			&cli.BoolFlag{
 				Name: "fragment", Category: categoryOutput,
 				Usage: "write the page as a small piece of HTML for another page, such as a notebook, without scripts",

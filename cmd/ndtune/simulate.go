@@ -92,10 +92,7 @@ func simulateFlags() []cli.Flag {
 			Name: "checkpoints", Category: categoryOutput,
 			Usage: "print the results after `N[,N…]` evaluations (default: 25,50,100,200 below --max-evals, and --max-evals)",
 		},
-		&cli.StringSliceFlag{
-			Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
-			Usage: "write the curves to `FILE` (.csv), or the trace of each search (.jsonl); may be repeated",
-		},
+		outputFlag("write the curves to `FILE` (.csv), or the trace of each search (.jsonl); may be repeated"),
 		&cli.BoolFlag{Name: "json", Category: categoryOutput, Usage: "print JSON"},
 	}
 }
