@@ -110,8 +110,7 @@ func (p *Program) Build(options string) error {
 	}
 	device := p.context.device
 	err := f.run(p.id, 1, uintptr(unsafe.Pointer(&device.id)), uintptr(bytesOf(terminated(options))), 0, 0)
-	var cause *Error
-	if errors.As(err, &cause) {
+	if cause, is := errors.AsType[*Error](err); is {
 		log, _ := p.BuildLog() // "" if it cannot be read
 		return &BuildError{Device: device, Options: options, Log: log, Err: cause}
 	}

@@ -220,8 +220,7 @@ func (b *Bench) unable(ctx context.Context, k Kernel) string {
 	if err == nil {
 		_, err = s.Space(ctx, *b.Device.Identity)
 	}
-	var empty *space.EmptyError
-	if errors.As(err, &empty) {
+	if _, is := errors.AsType[*space.EmptyError](err); is {
 		return "no configuration is for " + b.Device.Identity.Name
 	}
 	return ""

@@ -150,8 +150,7 @@ func initOutput(c *cli.Context, byDefault string, others ...string) (string, err
 
 // sourceFault makes an error about a source one of the command line.
 func sourceFault(err error) error {
-	var fault *initial.SourceError
-	if errors.As(err, &fault) {
+	if _, is := errors.AsType[*initial.SourceError](err); is {
 		return &usageError{err}
 	}
 	return err

@@ -270,8 +270,7 @@ func (k *checker) rehearse(ctx context.Context, c space.Configuration, into *Che
 	}
 	if into.Unchecked == "" {
 		into.Unchecked = unfinished(k.Identity.Name, k.Limit, at.ended, "")
-		var ended *process.EndedError
-		if errors.As(at.ended, &ended) && at.ready != nil {
+		if ended, is := errors.AsType[*process.EndedError](at.ended); is && at.ready != nil {
 			crash = "the launch ended the process " + ended.End.Explain("")
 		}
 	}

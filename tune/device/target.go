@@ -88,8 +88,7 @@ func (l *Launcher) targetReason(target string) (reason string) {
 		program.Release()
 		return ""
 	}
-	var failed *cl.BuildError
-	if errors.As(err, &failed) && strings.TrimSpace(failed.Log) != "" {
+	if failed, is := errors.AsType[*cl.BuildError](err); is && strings.TrimSpace(failed.Log) != "" {
 		return "the driver builds no program for it: " + shorten(readable(failed.Log, "", "source"), maxLog)
 	}
 	return fmt.Sprintf("the driver builds no program for it: %v", err)

@@ -206,8 +206,7 @@ func namesIn(root ast.Node) (*nameCollector, error) {
 
 // readable turns an error of the compiler into one line with its place.
 func readable(source string, err error) error {
-	var at *file.Error
-	if errors.As(err, &at) {
+	if at, is := errors.AsType[*file.Error](err); is {
 		return fmt.Errorf("in %q, column %d: %s", excerpt.Around(source, at.From+1), at.Column+1, at.Message)
 	}
 	return fmt.Errorf("in %q: %w", excerpt.Of(source), err)

@@ -207,8 +207,7 @@ const (
 // passes reports whether an error of JetStream may pass. A cluster finds a stream some time after it was made, and a server that still writes
 // the state of a deleted queue fails to make one with the same name.
 func passes(err error) bool {
-	var api *jetstream.APIError
-	if errors.As(err, &api) {
+	if api, is := errors.AsType[*jetstream.APIError](err); is {
 		return slices.Contains([]jetstream.ErrorCode{codeUnavailable, codeNoPeers, jetstream.JSErrCodeConsumerCreate}, api.ErrorCode)
 	}
 	return slices.ContainsFunc([]error{

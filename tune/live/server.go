@@ -294,8 +294,7 @@ func reachable() string {
 
 // withoutAddress returns a network error without the address, which the message has already.
 func withoutAddress(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, is := errors.AsType[*net.OpError](err); is {
 		return op.Err
 	}
 	return err

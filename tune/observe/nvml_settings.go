@@ -66,8 +66,7 @@ func (n *nvml) limitPower(device uintptr, milliwatts uint32) error {
 
 // permitted explains the error of a function that needs rights.
 func permitted(err error) error {
-	var failed *library.StatusError
-	if errors.As(err, &failed) {
+	if failed, is := errors.AsType[*library.StatusError](err); is {
 		switch failed.Status {
 		case nvmlNoPermission:
 			return fmt.Errorf("%s: the driver lets only an administrator change this setting (run ndtune as root, or leave the setting out)",

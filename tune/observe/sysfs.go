@@ -50,8 +50,7 @@ func (f files) text(name string) (string, error) {
 
 // cause returns the error of a file without its path.
 func cause(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, is := errors.AsType[*fs.PathError](err); is {
 		return at.Err
 	}
 	return err

@@ -179,8 +179,7 @@ func (p *Problem) spaceHolds(ctx context.Context, chosen []space.Parameter, d ha
 		return false, err
 	}
 	_, err = space.New(ctx, parameters, p.definition.Restrictions, p.environment(d))
-	var empty *space.EmptyError
-	if errors.As(err, &empty) {
+	if _, is := errors.AsType[*space.EmptyError](err); is {
 		return false, nil
 	}
 	return err == nil, err

@@ -116,8 +116,7 @@ func (p *Problem) admit(c space.Configuration, restrictions []space.Restriction,
 		return err
 	}
 	_, err = space.New(context.Background(), parameters, restrictions, p.environment(d))
-	var empty *space.EmptyError
-	if errors.As(err, &empty) {
+	if empty, is := errors.AsType[*space.EmptyError](err); is {
 		return fmt.Errorf("restrictions[%d], %s, refuses it", empty.Index, excerpt.Of(empty.Restriction.String()))
 	}
 	return err

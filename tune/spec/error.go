@@ -102,8 +102,7 @@ func (d *document) placed(name string, err error) *Error {
 
 // fieldOf returns the field that an error of a problem is about, and the error without it.
 func fieldOf(err error) (string, error) {
-	var at *task.FieldError
-	if errors.As(err, &at) {
+	if at, is := errors.AsType[*task.FieldError](err); is {
 		return at.Field, at.Err
 	}
 	return "", err

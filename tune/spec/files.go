@@ -100,8 +100,7 @@ func (f files) stat(name string) (fs.FileInfo, error) {
 }
 
 func withoutPath(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, is := errors.AsType[*fs.PathError](err); is {
 		return at.Err
 	}
 	return err

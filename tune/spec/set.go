@@ -72,8 +72,7 @@ func optionNode(text string) (*yaml.Node, error) {
 		return nil, errors.New("no value is given")
 	}
 	n, err := parseYAML([]byte(text))
-	var at *Error
-	if errors.As(err, &at) {
+	if at, is := errors.AsType[*Error](err); is {
 		err = at.Err
 	}
 	if err != nil {

@@ -50,8 +50,7 @@ func (s *Spec) SpaceWithoutDevice(ctx context.Context) (all *space.Space, skippe
 
 // placed returns the error of a field with its position in the file. It returns other errors as they are.
 func (s *Spec) placed(err error) error {
-	var at *task.FieldError
-	if errors.As(err, &at) {
+	if at, is := errors.AsType[*task.FieldError](err); is {
 		return Errors{s.place(at.Field, at.Err)}
 	}
 	return err

@@ -172,8 +172,7 @@ func (p *Pool) prepare() (err error) {
 	if p.segment != nil {
 		p.hello.Problem, p.hello.Segment = nil, p.segment.Seal()
 	}
-	var functions *problem.FunctionError
-	if errors.As(err, &functions) {
+	if _, is := errors.AsType[*problem.FunctionError](err); is {
 		return fmt.Errorf("%w: register it (worker.Register), or evaluate in this process (device.Open)", err)
 	}
 	return err

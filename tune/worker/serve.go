@@ -65,8 +65,7 @@ func serve() int {
 // giveUp tells the parent why nothing further can be evaluated. If another process may be able to go
 // on, it does not: the parent treats the end of this one as a crash in the present stage.
 func (s *server) giveUp(err error) {
-	var lost *device.LostError
-	if errors.As(err, &lost) {
+	if _, is := errors.AsType[*device.LostError](err); is {
 		fmt.Fprintln(os.Stderr, "ndtune worker:", err)
 		return
 	}

@@ -59,8 +59,7 @@ func (s *server) describe(h hello) error {
 		return err
 	}
 	kernels, err := device.Signatures(d.Device, h.Program.Source, h.Program.Options)
-	var failed *device.SourceError
-	if errors.As(err, &failed) {
+	if failed, is := errors.AsType[*device.SourceError](err); is {
 		s.parent.Send(answer{Described: &described{Failed: failed}})
 		return nil
 	}
