@@ -111,9 +111,14 @@ func captureProgram(c *cli.Context) error {
 	if err := checkOutputs("report", page, report.CheckPath); err != nil {
 		return err
 	}
+	if c.String("check") != "" && c.String("with") == "" {
+		return wrong("--check needs --with: it judges the output of a program that runs with other configurations")
+	}
 	var err error
 	if len(k.app.Args) > 0 {
 		err = k.run()
+	} else if c.IsSet("with") {
+		err = wrong("name the program to run with what %s holds: %s --with FOLDER -- PROGRAM", c.String("with"), c.Command.HelpName)
 	} else if !c.IsSet("output") {
 		err = wrong("name a program: %s %s (see %s --help)", c.Command.HelpName, c.Command.ArgsUsage, c.Command.HelpName)
 	} else if k.profile, err = capture.ReadProfile(k.app.Folder); err != nil {
