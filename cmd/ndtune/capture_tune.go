@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -61,9 +62,9 @@ func answersOf(p *capture.Profile, folder string) (all []*answer) {
 // time for that.
 func (k *capturing) tune() ([]*answer, error) {
 	c, all, total := k.cli, answersOf(k.profile, k.app.Folder), 0.0
-	each := func(do func(a *answer) error) {
+	each := func(ctx context.Context, do func(a *answer) error) {
 		for _, a := range all {
-			if a.folder == "" || c.Context.Err() != nil || a.failed {
+			if a.folder == "" || ctx.Err() != nil || a.failed {
 			} else if err := do(a); err != nil && c.Context.Err() == nil {
 				a.Note, a.failed = excerpt.FirstLine(err.Error()), true
 			}
@@ -71,7 +72,7 @@ func (k *capturing) tune() ([]*answer, error) {
 	}
 	quiet := c.Bool("quiet")
 	_ = c.Set("quiet", "true") // each of the first searches is one launch
-	each(k.prepare)
+	each(c.Context, k.prepare)
 	_ = c.Set("quiet", fmt.Sprint(quiet))
 	for _, a := range all {
 		if a.open {
@@ -79,14 +80,14 @@ func (k *capturing) tune() ([]*answer, error) {
 		}
 	}
 	if c.IsSet("time-limit") || c.IsSet("max-evals") {
-		each(func(a *answer) error {
+		each(c.Context, func(a *answer) error {
 			if !a.open {
 				return nil
 			}
 			return k.search(a, time.Duration(float64(c.Duration("time-limit"))*a.Share/total), c.Int("max-evals"))
 		})
 	}
-	each(func(a *answer) error { _, err := a.read(k.profile); return err })
+	each(context.Background(), func(a *answer) error { _, err := a.read(k.profile); return err }) // also what an interrupted search has found
 	return all, c.Context.Err()
 }
 

@@ -3,11 +3,19 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/tune/capture"
 )
 
 // TestInterruptedCapture interrupts ndtune while a program is captured: the program gets the signal, and what was captured can be used.
@@ -38,6 +46,19 @@ func TestInterruptedCapture(t *testing.T) {
 	}
 	if _, err := os.Stat(spec); err != nil {
 		t.Error(err)
+	}
+
+	// A search that is interrupted still has an answer.
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	k := &capturing{app: &capture.Application{Folder: filepath.Join(folder, "captured")}}
+	k.cli = cli.NewContext(cli.NewApp(), flag.NewFlagSet("capture", flag.ContinueOnError), &cli.Context{Context: interrupted})
+	if k.profile, err = capture.ReadProfile(k.app.Folder); err != nil {
+		t.Fatal(err)
+	}
+	all, err := k.tune()
+	if !errors.Is(err, context.Canceled) || !slices.ContainsFunc(all, func(a *answer) bool { return a.Kernel == "scale" && a.Here > 0 }) {
+		t.Errorf("%v, %v; want what is known of scale", all, err)
 	}
 
 	s = startProgram(t, folder, environment, "capture", "-o", "again", "--", "sh", "-c", program)
