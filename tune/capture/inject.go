@@ -3,6 +3,7 @@ package capture
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -132,7 +133,9 @@ func (a *Application) MeasureWith(j Injection) (*Profile, error) {
 	return with.run(func([]string) {}, func(_ *Profile, folders []string) (err error) {
 		for _, folder := range folders {
 			log, fault := os.ReadFile(filepath.Join(folder, logFile))
-			err = errors.Join(err, fault)
+			if !errors.Is(fault, fs.ErrNotExist) { // else the process has ended at once
+				err = errors.Join(err, fault)
+			}
 			for _, found := range injectedLine.FindAllSubmatch(log, -1) {
 				delete(missing, string(found[1])+"_"+string(found[2]))
 			}

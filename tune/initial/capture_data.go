@@ -31,7 +31,7 @@ func (p *captured) addCaptured(i int, a cl.ArgInfo) (err error) {
 	isPointer := a.Address == cl.AddressGlobal || a.Address == cl.AddressConstant
 	switch {
 	case isImage && m != nil && m.Image != nil:
-		err = p.addCapturedImage(i, &argument, a, shape)
+		err = p.addCapturedImage(i, &argument, shape)
 	case typeName(a.Type) == "sampler_t" && s != nil:
 		argument.Sampler = &task.Sampler{Coordinates: s.Coordinates, Addressing: s.Addressing, Filter: s.Filter}
 	case a.Address == cl.AddressLocal && given.Local > 0:
@@ -122,7 +122,7 @@ func (p *captured) save(name string, content []byte, numbers array.Type) (string
 	return filepath.Base(path), array.WriteNPY(path, &array.Array{Type: numbers, Bytes: content}, nil)
 }
 
-func (p *captured) addCapturedImage(i int, argument *task.Argument, a cl.ArgInfo, shape string) error {
+func (p *captured) addCapturedImage(i int, argument *task.Argument, shape string) error {
 	x, axes := p.launch.Arguments[i].Memory.Image, len(imageAxes[shape])
 	format := device.FormatOf(cl.ImageFormat{Order: cl.ChannelOrder(x.Order), Type: cl.ChannelType(x.Type)})
 	_, channel, _ := strings.Cut(format, "/")

@@ -24,8 +24,14 @@ const alignment = 128
 func aligned(n int) int { return (n + alignment - 1) / alignment * alignment }
 
 // Decode returns the definition that [Definition.Encode] encoded. It may come from somebody else, and name
-// commands and files: see [Definition.Outside]. The content of its arrays is part of the data, which must not be changed.
-func Decode(data []byte) (d Definition, err error) {
+// commands and files: see [Definition.Outside]. The content of its arrays is part of the data, which must not be changed. Digests that the data
+// claim for them are dropped.
+func Decode(data []byte) (Definition, error) { return decode(data, false) }
+
+// DecodeTrusted is [Decode] of what this program itself has encoded: the digests hold.
+func DecodeTrusted(data []byte) (Definition, error) { return decode(data, true) }
+
+func decode(data []byte, trusted bool) (d Definition, err error) {
 	var e encoded
 	head := bytes.NewReader(data)
 	if err := gob.NewDecoder(head).Decode(&e); err != nil {
@@ -38,7 +44,10 @@ func Decode(data []byte) (d Definition, err error) {
 			return a
 		}
 		end := offset + e.Lengths[0]
-		content := array.Array{Type: a.Type, Struct: a.Struct, Bytes: data[offset:end:end], Digest: a.Digest}
+		content := array.Array{Type: a.Type, Struct: a.Struct, Bytes: data[offset:end:end]}
+		if trusted {
+			content.Digest = a.Digest
+		}
 		offset, e.Lengths = end, e.Lengths[1:]
 		return &content
 	})

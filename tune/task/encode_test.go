@@ -48,3 +48,21 @@ func TestArraysFollowTheDefinition(t *testing.T) {
 		t.Error("a byte too many was decoded")
 	}
 }
+
+// TestDigestsOfOthersAreDropped: what comes from somebody else does not say what the digests of its arrays are.
+func TestDigestsOfOthersAreDropped(t *testing.T) {
+	given := portableTask()
+	data, err := given.EncodeInto(func(size int) []byte { return make([]byte, size) }, func(*array.Array) string { return "claimed" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, decode := range map[string]func([]byte) (Definition, error){"": Decode, "claimed": DecodeTrusted} {
+		got, err := decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := got.Arguments[0].Data.(*array.Array); a.Digest != want {
+			t.Errorf("digest %q, want %q", a.Digest, want)
+		}
+	}
+}

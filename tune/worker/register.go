@@ -56,7 +56,7 @@ func (h *hello) problem() (*problem.Problem, error) {
 		}
 	}
 	if h.Problem != nil {
-		d, err = task.Decode(h.Problem)
+		d, err = task.DecodeTrusted(h.Problem)
 	} else if maker, ok := makers[h.Maker]; ok {
 		d, err = maker(h.Input)
 	} else {
