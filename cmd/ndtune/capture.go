@@ -159,6 +159,11 @@ func (k *capturing) run() (err error) {
 	if err := os.Chmod(a.Folder, 0o700); err != nil {
 		return wrong("make the folder for captures: %w", err)
 	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(a.Folder) // it stays unless it is empty
+		}
+	}()
 	names, times := c.StringSlice("kernel"), "twice, first for the times of its kernels, then to capture the costliest"
 	if c.Bool("once") {
 		times = "once, and the first launch of each kernel is captured"
@@ -202,8 +207,11 @@ func (k *capturing) measure(names []string) error {
 		return nil
 	}
 	k.profile = p
+	if err := k.checkLaunches(names); err != nil {
+		return err
+	}
 	k.say("%s runs again, to capture %s.", k.app.Args[0], figure.Count(p.Choose(ninetyPercent, names...), "launch"))
-	return k.checkLaunches(names)
+	return nil
 }
 
 // ended notes how the program ended.
