@@ -57,9 +57,15 @@ func PlaceOf(text string, line int) Place {
 	return lines.place(line)
 }
 
-// First returns the place where a source first has a word outside of comments, literals and conditions, and whether the
-// word is called there as a function. It returns false for found if the source has no such word.
-func First(text, word string) (at Place, called, found bool) {
+// First returns the place where a source first has a word outside of comments, literals and conditions, and the number of
+// arguments with which it is called there, 0 if it is no call. It returns false for found if the source has no such word.
+func First(text, word string) (at Place, call int, found bool) {
+	callOf := func(following []string) int {
+		if len(following) == 0 || following[0] != "(" {
+			return 0
+		}
+		return len(arguments(following, 0))
+	}
 	s := &cScanner{text: text, line: 1}
 	var lines lineCount
 	fresh := true
@@ -79,7 +85,7 @@ func First(text, word string) (at Place, called, found bool) {
 			}
 			all := tokens(d.argument)
 			if i := slices.Index(all, word); i > 0 {
-				return lines.place(d.line), i+1 < len(all) && all[i+1] == "(", true
+				return lines.place(d.line), callOf(all[i+1:]), true
 			}
 			continue
 		}
@@ -89,12 +95,10 @@ func First(text, word string) (at Place, called, found bool) {
 		case "":
 			s.token()
 		case word:
-			for s.skipBlank() {
-			}
-			return lines.place(line), strings.HasPrefix(s.text[s.pos:], "("), true
+			return lines.place(line), callOf(tokens(s.text[s.pos:])), true
 		}
 	}
-	return at, false, false
+	return at, 0, false
 }
 
 // An Offer is a condition under which a source defines a name.

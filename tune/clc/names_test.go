@@ -22,17 +22,17 @@ typedef uint lanes;
 typedef enum { A, B } mode;
 enum __named { C };
 "WT" WT x;
-int y = convert (x) + A;
+int y = convert (x, (int2)(1, 2), f(3, 4)) + A;
 `
 
 func TestFirst(t *testing.T) {
 	for word, want := range map[string]struct {
-		at     string
-		called bool
-	}{"fetch": {"a.cl:12", true}, "WT": {"b.cl:3", false}, "convert": {"b.cl:4", true}, "y": {"b.cl:4", false}, "float": {"a.cl:3", false}} {
-		at, called, found := First(namesText, word)
-		if !found || at.String() != want.at || called != want.called {
-			t.Errorf("%s: %s, called %v, found %v, want %+v", word, at, called, found, want)
+		at   string
+		call int
+	}{"fetch": {"a.cl:12", 1}, "WT": {"b.cl:3", 0}, "convert": {"b.cl:4", 3}, "y": {"b.cl:4", 0}, "float": {"a.cl:3", 0}} {
+		at, call, found := First(namesText, word)
+		if !found || at.String() != want.at || call != want.call {
+			t.Errorf("%s: %s, a call with %d arguments, found %v, want %+v", word, at, call, found, want)
 		}
 	}
 	if _, _, found := First(namesText, "SINGLE"); found {

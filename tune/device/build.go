@@ -213,7 +213,7 @@ func (s *session) buildFailure(v *launch.Variant, err error) error {
 	if tooMuch := localMemoryError.FindString(log); tooMuch != "" {
 		return fail(tune.Constraints, "local memory: %s", tooMuch)
 	}
-	for _, hint := range []string{v.Hint, subGroupHint(log, v.OptionLine(), s.Info)} {
+	for _, hint := range []string{v.Hint, featureHint(log, v.OptionLine(), s.Info)} {
 		if hint != "" {
 			reason += "\n(" + hint + ")"
 		}
@@ -221,9 +221,13 @@ func (s *session) buildFailure(v *launch.Variant, err error) error {
 	return fail(tune.Compile, "%s", reason)
 }
 
-// subGroupHint says why a kernel does not find a function of sub-groups, or "" if the log names none.
-func subGroupHint(log, options string, d *cl.DeviceInfo) string {
+// featureHint says why a kernel cannot compute halves or does not find a function of sub-groups, or "" if the log names neither.
+func featureHint(log, options string, d *cl.DeviceInfo) string {
 	switch missing := missingSubGroup.FindStringSubmatch(log); {
+	case missingHalf.MatchString(log) && d.HasExtension("cl_khr_fp16"):
+		return "halves need #pragma OPENCL EXTENSION cl_khr_fp16 : enable"
+	case missingHalf.MatchString(log):
+		return "the device computes no half: it lacks the extension cl_khr_fp16; vload_half and vstore_half convert to float and back"
 	case missing == nil:
 		return ""
 	case !d.HasExtension("cl_khr_subgroups") && !d.HasExtension("cl_intel_subgroups"):
@@ -241,6 +245,10 @@ func subGroupHint(log, options string, d *cl.DeviceInfo) string {
 // 'sub_group_reduce_add'», «use of undeclared identifier 'get_sub_group_size'», «Unresolved extern function …».
 var missingSubGroup = regexp.MustCompile(
 	`(?i)(?:implicit|undeclared|undefined|unresolved)[^\n]*?\b((?:get_|intel_)?(?:\w+_)??sub_group_\w+)`)
+
+// missingHalf finds the complaints of compilers about halves that they do not compute.
+var missingHalf = regexp.MustCompile(
+	`(?i)error\b[^\n]*(?:half' is not allowed|(?:identifier|type name) '(?:convert_|as_)?half(?:\d+(?:_\w+)?)?'|requires cl_khr_fp16)`)
 
 // unknownCXX returns the option for C++ for OpenCL if the driver does not compile even an empty kernel with
 // it, else "". Not all drivers that compile the language list cl_ext_cxx_for_opencl.

@@ -117,7 +117,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-func TestSubGroupHint(t *testing.T) {
+func TestFeatureHint(t *testing.T) {
 	const (
 		pocl   = "error: source:2:13: use of undeclared identifier 'sub_group_reduce_add'; did you mean 'work_group_reduce_add'?"
 		nvidia = "<kernel>:2:13: error: implicit declaration of function 'get_sub_group_local_id' is invalid in OpenCL"
@@ -137,9 +137,17 @@ func TestSubGroupHint(t *testing.T) {
 		{pocl, "-cl-std=CL2.0", none, "the device has no sub-groups"},
 		{pocl, "-DA=1 -cl-std=CL3.0", append(both, "cl_khr_fp64"), "the device has cl_khr_subgroups, cl_intel_subgroups"},
 		{"error: use of undeclared identifier 'x'\nsub_group_barrier(0);", "", khr, ""},
+		{"error: half.cl:1:42: declaring variable of type '__private half' is not allowed", "", none, "the device computes no half: it lacks the extension cl_khr_fp16; vload_half and vstore_half"},
+		{"<kernel>:1:40: error: declaring function parameter of type '__private half' is not allowed; did you forget * ?", "", khr, "lacks the extension cl_khr_fp16"},
+		{"error: half.cl:2:40: use of undeclared identifier 'half2'", "", none, "lacks the extension cl_khr_fp16"},
+		{"error: source:2:1: unknown type name 'half16'", "", none, "lacks the extension cl_khr_fp16"},
+		{"error: loading directly from pointer to type '__global half' requires cl_khr_fp16. Use vector data load builtin functions instead", "", none, "lacks the extension cl_khr_fp16"},
+		{"error: half precision constant requires cl_khr_fp16", "", []string{"cl_khr_fp16"}, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable"},
+		{"error: half.cl:1:4: use of undeclared identifier 'half_size'", "", none, ""},
+		{"error: passing '__global half *' to parameter of incompatible type", "", none, ""},
 		{"error: too few arguments to sub_group_reduce_add", "", none, ""},
 	} {
-		got := subGroupHint(c.log, c.options, &cl.DeviceInfo{Extensions: c.extensions})
+		got := featureHint(c.log, c.options, &cl.DeviceInfo{Extensions: c.extensions})
 		if !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
 			t.Errorf("%q, %v: %q, want %q", c.log, c.extensions, got, c.want)
 		}

@@ -43,7 +43,7 @@ func Signatures(d *cl.Device, source, options string) ([]Signature, error) {
 			return nil, err
 		}
 		log := cmp.Or(readable(failed.Log, source, "source"), failed.Error())
-		return nil, &SourceError{log, subGroupHint(log, options, info)}
+		return nil, &SourceError{log, featureHint(log, options, info)}
 	} else if err != nil {
 		return nil, err
 	}

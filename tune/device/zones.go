@@ -103,6 +103,7 @@ func (s *session) checkGuards() error {
 		return err
 	}
 	stray := strays[0]
-	return fail(tune.Correctness, "the kernel writes out of bounds: behind the %d elements of %s, from element %d on, %d bytes have changed",
+	return fail(tune.Correctness, "something wrote out of bounds, the kernel or, if not all work-items reach a barrier, the driver: "+
+		"behind the %d elements of %s, from element %d on, %d bytes have changed",
 		s.buffers[stray.Argument].elements, s.infos[stray.Argument].Name, stray.Index, stray.Bytes)
 }

@@ -82,9 +82,12 @@ func (u *Untuned) build(ctx context.Context, c Compiler) ([]device.Signature, er
 			if slices.ContainsFunc(slices.Concat(u.Given, u.Missing), func(m clc.Macro) bool { return m.Name == name }) {
 				continue
 			}
-			at, called, _ := clc.First(u.Text, name)
+			at, call, _ := clc.First(u.Text, name)
 			isType := found[2] != "" || clc.IsType(u.Text, name)
-			if fault := nameFault(u.Text, name, at, called && !isType); fault != "" {
+			if isType {
+				call = 0
+			}
+			if fault := nameFault(u.Text, name, at, call); fault != "" {
 				faults = append(faults, fault)
 				continue
 			}
@@ -106,8 +109,9 @@ func (u *Untuned) build(ctx context.Context, c Compiler) ([]device.Signature, er
 	}
 }
 
-// nameFault says why a source that does not define a name cannot do with a number in its place; "" if it can.
-func nameFault(text, name string, at clc.Place, called bool) string {
+// nameFault says why a source that does not define a name cannot do with a number in its place; "" if it can. A call has some
+// arguments.
+func nameFault(text, name string, at clc.Place, call int) string {
 	var offers []string
 	for _, offer := range clc.Offers(text, name) {
 		if strings.HasPrefix(offer.Macro, "cl_") {
@@ -119,9 +123,9 @@ func nameFault(text, name string, at clc.Place, called bool) string {
 	switch {
 	case len(offers) > 0:
 		return fmt.Sprintf("%s is not defined; %s", name, strings.Join(offers, "; "))
-	case called:
-		return fmt.Sprintf("%s: neither the source nor OpenCL C defines the function %s; give the file that does, or -D '%s(x)=…'",
-			at, name, name)
+	case call > 0:
+		return fmt.Sprintf("%s: neither the source nor OpenCL C defines the function %s; give the file that does, or -D '%s(%s)=…'",
+			at, name, name, strings.Join(strings.Split("xyzabcdefghijklmnopqrstuvw"[:min(call, 26)], ""), ", "))
 	}
 	return ""
 }

@@ -23,7 +23,8 @@ func (f field) definition() (d task.Definition) {
 		key("problem_size", &d.ProblemSize, field.expressions).means("expression or list", "the elements that the grid covers; required"),
 		key("block_size", &d.BlockSize, field.blockSize).
 			means("expression or mapping", "the local size; default: block_size_x, _y and _z"),
-		key("grid_div", &d.GridDiv, field.gridDiv).means("mapping", "the divisors of the problem size; default: the local size"),
+		key("grid_div", &d.GridDiv, field.gridDiv).
+			means("expression or mapping", "the divisors of the problem size; default: the local size"),
 		key("global_offset", &d.GlobalOffset, field.expressions).means("expression or list", "the first global id; default: 0"),
 		key("types", &d.Types, field.types).means("mapping", "structs that arguments have as their type"),
 		key("arguments", &d.Arguments, listOf(field.argument)).means("list", "the arguments of the kernel; required"),
@@ -69,7 +70,13 @@ func (f field) blockSize() [3]task.Expr {
 	return dimensions(f, xyz, field.expression)
 }
 
-func (f field) gridDiv() [3][]task.Expr { return dimensions(f, xyz, field.divisors) }
+// gridDiv reads the divisors: a mapping of dimensions, or one expression for x.
+func (f field) gridDiv() [3][]task.Expr {
+	if f.node.Kind == yaml.ScalarNode {
+		return [3][]task.Expr{f.divisors()}
+	}
+	return dimensions(f, xyz, field.divisors)
+}
 
 // checkedConstants reads check.set: constants with their values in a check.
 func (f field) checkedConstants(constants []task.Constant) (set map[string]space.Value) {
@@ -99,7 +106,7 @@ func (f field) stage() (s task.Stage) {
 		key("problem_size", &s.ProblemSize, field.expressions).means("expression or list", "the elements that its grid covers"),
 		key("block_size", &s.BlockSize, field.blockSize).means("expression or mapping", "the local size of this kernel"),
 		key("grid_div", &s.GridDiv, field.gridDiv).means("expression or mapping", "the divisors of the problem size of this kernel"),
-		key("global_offset", &s.GlobalOffset, field.expressions).means("expression or mapping", "the first global id of this kernel"),
+		key("global_offset", &s.GlobalOffset, field.expressions).means("expression or list", "the first global id of this kernel"),
 		key("repeat", &s.Repeat, field.expression).means("expression", "the number of repetitions, or a condition; default: 1"),
 		key("index", &s.Index, field.text).means("text", "a name for the number of the repetition, which begins with 0"),
 		key("swap", &s.Swap, field.swap).means("list", "the buffers that change places between repetitions"),

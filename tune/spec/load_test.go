@@ -34,6 +34,14 @@ func loaded(t *testing.T, text string, o Options) *Spec {
 	return s
 }
 
+// TestGridDivOfX reads a divisor without a dimension as that of x, in a pipeline, too, as block_size.
+func TestGridDivOfX(t *testing.T) {
+	d := loaded(t, "problem_size: n\ngrid_div: div(n, 2)\nkernels: [{name: add, grid_div: 1}, {name: add, grid_div: {y: 2}}]\n", Options{}).Definition
+	if got, want := [][3][]task.Expr{d.GridDiv, d.Stages[0].GridDiv, d.Stages[1].GridDiv}, [][3][]task.Expr{{{"div(n, 2)"}}, {{"1"}}, {nil, {"2"}}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 func TestEveryKey(t *testing.T) {
 	const text = `whole
 kernel:
