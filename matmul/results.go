@@ -2,16 +2,15 @@ package matmul
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/picture"
 	"github.com/ndtune/ndtune/tune/judge"
 )
@@ -226,11 +225,7 @@ func WriteFile(path, title string, cells []Cell) error {
 	if picture.Is(path) {
 		return Plot(path, title, cells)
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("write the times: %w", err)
-	}
-	if err := errors.Join(EncodeCSV(f, cells), f.Close()); err != nil {
+	if err := files.Write(path, func(w io.Writer) error { return EncodeCSV(w, cells) }); err != nil {
 		return fmt.Errorf("write the times to %s: %w", path, err)
 	}
 	return nil

@@ -234,12 +234,11 @@ func bestOfLog(c *cli.Context, s *spec.Spec, whole *space.Space) (best []space.C
 
 // writeCheck prints the report and writes its files.
 func writeCheck(c *cli.Context, r *check.Report) error {
+	err := r.Write(c.App.Writer, c.String("format"))
 	for _, path := range c.StringSlice("output") {
-		if err := r.WriteFile(path); err != nil {
-			return err
-		}
+		err = errors.Join(err, r.WriteFile(path))
 	}
-	return r.Write(c.App.Writer, c.String("format"))
+	return err
 }
 
 func finalistsFlag() cli.Flag {

@@ -278,10 +278,10 @@ func (k *comparing) conclude() error {
 		}
 		errs = append(errs, made.WriteFile(path))
 	}
-	if err := errors.Join(errs...); err != nil {
+	err = errors.Join(errs...)
+	if k.files(err == nil); err != nil {
 		return err
 	}
-	k.files()
 	for _, d := range made.Devices {
 		if d.Best == nil {
 			return errIncorrect
@@ -328,16 +328,16 @@ func writeComparedPage(path string, sources []compare.Source, c *compare.Compari
 	return page.WriteFiles([]string{path}, false)
 }
 
-// files prints the names of the outputs and of the run logs.
-func (k *comparing) files() {
-	if len(k.outputs) > 0 {
+// files prints the names of the outputs, if they were written, and of the run logs: quiet, of logs that are all that is left.
+func (k *comparing) files(written bool) {
+	if written && len(k.outputs) > 0 {
 		k.say("results: %s", strings.Join(k.outputs, ", "))
 	}
 	hint := ""
 	if k.cli.Context.Err() != nil {
 		hint = fmt.Sprintf(" (the same command with --log %s continues the run)", k.stem)
 	}
-	if logs := k.session.Logs(); len(logs) > 0 {
-		k.say("run logs: %s%s", strings.Join(logs, ", "), hint)
+	if logs := k.session.Logs(); len(logs) > 0 && !(written && k.cli.Bool("quiet")) {
+		fmt.Fprintf(k.cli.App.ErrWriter, "run logs: %s%s\n", strings.Join(logs, ", "), hint)
 	}
 }

@@ -104,7 +104,7 @@ func conversion(c *cli.Context) (in, out, format string, err error) {
 	} else if err := record.CheckFormat(format); err != nil {
 		return in, out, format, fmt.Errorf("--to: %w", err)
 	}
-	if err := checkFolder(out); err != nil {
+	if err := checkWritable(out); err != nil {
 		return in, out, format, fmt.Errorf("write to %s: %w", out, err)
 	}
 	if info, err := os.Stat(out); err == nil && info.Mode().IsRegular() && !c.Bool("force") {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/export"
@@ -119,6 +120,11 @@ func exportFiles(c *cli.Context) error {
 	}
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return wrong("-o: %w", err)
+	}
+	for _, path := range append(each.Of(outputs, func(f export.File) string { return filepath.Join(folder, f.Name) }), wisdomPath) {
+		if err := checkWritable(path); err != nil {
+			return wrong("write to %s: %w", path, err)
+		}
 	}
 	if _, err := wisdom.Add(c.Context, wisdomPath, all); err != nil {
 		return err

@@ -136,7 +136,7 @@ func initCapture(c *cli.Context) error {
 // initOutput returns the file that gets the specification. Neither it nor files with its name and other extensions may be there.
 func initOutput(c *cli.Context, byDefault string, others ...string) (string, error) {
 	out := cmp.Or(c.String("output"), byDefault)
-	if err := checkFolder(out); err != nil {
+	if err := checkWritable(out); err != nil {
 		return "", wrong("write to %s: %w", out, err)
 	}
 	for _, extension := range append(others, filepath.Ext(out)) {

@@ -109,7 +109,7 @@ func (j *job) readStrategy() error {
 func (j *job) checkFiles() error {
 	log := j.plan.LogPath
 	if log != "" {
-		if err := checkFolder(log); err != nil {
+		if err := checkWritable(log); err != nil {
 			return wrong("--log %s: %w", log, err)
 		}
 	}

@@ -9,10 +9,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ndtune/ndtune/internal/files"
 )
 
-// checkFolder makes sure, before anything is measured, that a file can be written at path.
-func checkFolder(path string) error {
+// checkWritable makes sure, before anything is measured, that a file can be written at path.
+func checkWritable(path string) error {
 	folder := filepath.Dir(path)
 	switch info, err := os.Stat(folder); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -22,21 +24,30 @@ func checkFolder(path string) error {
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a folder", folder)
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return errors.New("it is a folder")
+	return files.Check(path)
+}
+
+// checkNewFolder makes sure that files can be written in a folder, which is made with those that it stands in.
+func checkNewFolder(folder string) error {
+	path := filepath.Join(folder, "a.npy")
+	for parent := filepath.Dir(path); parent != path; parent = filepath.Dir(path) {
+		if _, err := os.Stat(parent); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		path = parent
 	}
-	return nil
+	return files.Check(path)
 }
 
 // checkOutputs refuses files that cannot be written, before anything is measured: of another format,
-// outside of a folder, or named twice, also among other files of the command line. The error of check
+// outside of a folder, where nothing can be written, or named twice, also among other files of the command line. The error of check
 // names the path.
 func checkOutputs(flag string, paths []string, check func(string) error, others ...string) error {
 	for i, path := range paths {
 		if err := check(path); err != nil {
 			return wrong("--%s: %w", flag, err)
 		}
-		if err := checkFolder(path); err != nil {
+		if err := checkWritable(path); err != nil {
 			return wrong("--%s %s: %w", flag, path, err)
 		}
 		same := func(other string) bool { return other != "" && sameFile(other, path) }

@@ -379,9 +379,10 @@ func (p *printer) whyNone(o *tune.Outcome) string {
 	return "No configuration is correct."
 }
 
-// files prints the names of the outputs, if they were written, and of the log, if it was kept.
+// files prints the names of the outputs, if they were written, and of the log, if it was kept. Quiet, it names a log that is all that is
+// left.
 func (p *printer) files(log string, outputs []string, o *tune.Outcome, written, kept bool) {
-	if p.quiet {
+	if p.quiet && written {
 		return
 	}
 	if written && len(outputs) > 0 {

@@ -99,7 +99,7 @@ func checkWisdomPath(path string) error {
 	if filepath.Ext(path) != ".wisdom" {
 		return wrong("%s: the name of a wisdom file ends with .wisdom", path)
 	}
-	if err := checkFolder(path); err != nil {
+	if err := checkWritable(path); err != nil {
 		return wrong("write to %s: %w", path, err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -169,4 +170,54 @@ func TestLock(t *testing.T) {
 	if _, err := Lock(second); err == nil {
 		t.Error("a file that is not at its path any more was locked")
 	}
+}
+
+// TestCheck: it finds what Write would find, and leaves all as it was.
+func TestCheck(t *testing.T) {
+	folder := t.TempDir()
+	longest := strings.Repeat("a", 200) + strings.Repeat("é", 25) + ".html"
+	put(t, filepath.Join(folder, "a"), "before", 0o600)
+	for _, path := range []string{"a", "new", longest} {
+		if err := Check(filepath.Join(folder, path)); err != nil {
+			t.Error(path, err)
+		}
+	}
+	if err := Check(os.DevNull); err != nil {
+		t.Error(err)
+	}
+	holds(t, folder, map[string]string{"a": "before"})
+	for _, path := range []string{folder, filepath.Join(folder, "none", "a"), filepath.Join(folder, longest+"b")} {
+		if err := Check(path); err == nil {
+			t.Errorf("%s can be written to", path)
+		}
+	}
+	if runtime.GOOS == "linux" {
+		if err := Check("/proc/x.csv"); err == nil || err.Error() != "make a file in /proc: no such file or directory" {
+			t.Error(err)
+		}
+	}
+}
+
+// TestLongestNames: a temporary name is no longer than the system allows, and that of another file.
+func TestLongestNames(t *testing.T) {
+	folder := t.TempDir()
+	want := map[string]string{}
+	var made []*Replacement
+	for _, extension := range []string{".html", ".json"} {
+		name := strings.Repeat("a", 255-len(extension)) + extension
+		r, err := Create(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := text(extension)(r); err != nil {
+			t.Error(err)
+		}
+		made, want[name] = append(made, r), extension
+	}
+	for _, r := range made {
+		if err := r.Commit(); err != nil {
+			t.Error(err)
+		}
+	}
+	holds(t, folder, want)
 }

@@ -9,10 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Write replaces the file at path by what write writes, as [Create] and Commit do. After an
@@ -42,6 +45,19 @@ func WritePrivate(path string, content []byte) error {
 	return r.Commit()
 }
 
+// Check finds out whether Write could write to path, and leaves all as it is. Of a pipe or a device it cannot
+// tell: to open one may wait for a reader.
+func Check(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return nil
+	}
+	r, err := Create(path)
+	if err == nil {
+		r.Discard()
+	}
+	return err
+}
+
 // A Replacement is the new content of a file. [Create] makes one; either Commit or Discard must
 // be called.
 type Replacement struct {
@@ -54,6 +70,9 @@ type Replacement struct {
 // target is replaced, and may be missing. The mode of an existing file is kept. A pipe or a
 // device cannot be replaced and is written to. Create removes the temporary files of
 // replacements of this file whose processes were killed.
+//
+// A file that can be written to but not replaced, because it is mounted or its folder is read-only, is overwritten
+// by Commit.
 func Create(path string) (*Replacement, error) { return create(path, 0o666) }
 
 // create is Create. A new file has the mode, without the bits of the umask.
@@ -70,14 +89,29 @@ func create(path string, mode os.FileMode) (*Replacement, error) {
 	case exists && !info.Mode().IsRegular():
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		return &Replacement{file: f, path: path}, err
-	}
-	removeAbandoned(path)
-	temporary := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
-	f, err := os.OpenFile(temporary, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
+	case !exists && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	r := &Replacement{file: f, path: path, temporary: temporary}
+	var own error // why the file itself cannot be written to
+	if exists {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if own = err; own == nil {
+			_ = f.Close()
+		}
+		if errors.Is(own, syscall.EROFS) || errors.Is(own, syscall.EPERM) { // it cannot be replaced, either
+			return nil, own
+		}
+	}
+	removeAbandoned(path)
+	folder := filepath.Dir(path)
+	f, err := os.OpenFile(filepath.Join(folder, temporaryPrefix(path)+strconv.Itoa(os.Getpid())), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+	if exists && own == nil && isFixed(err) {
+		f, err = os.CreateTemp("", "ndtune")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make a file in %s: %w", folder, withoutPath(err))
+	}
+	r := &Replacement{file: f, path: path, temporary: f.Name()}
 	if _, err := Lock(f); errors.Is(err, ErrInUse) {
 		r.Discard()
 		return nil, err
@@ -89,7 +123,18 @@ func create(path string, mode os.FileMode) (*Replacement, error) {
 }
 
 // Write adds to the new content.
-func (r *Replacement) Write(b []byte) (int, error) { return r.file.Write(b) }
+func (r *Replacement) Write(b []byte) (int, error) {
+	n, err := r.file.Write(b)
+	return n, withoutPath(err)
+}
+
+// withoutPath leaves out the name of a temporary file, which says nothing to a user.
+func withoutPath(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
+}
 
 // Commit puts the new content, which is on the disk by then, in the place of the file.
 func (r *Replacement) Commit() error {
@@ -98,12 +143,31 @@ func (r *Replacement) Commit() error {
 	}
 	err := r.file.Sync()
 	if err = errors.Join(err, r.file.Close()); err == nil { // Windows renames no open file
-		err = os.Rename(r.temporary, r.path)
+		if err = os.Rename(r.temporary, r.path); isFixed(err) {
+			return r.overwrite()
+		}
 	}
 	if err != nil {
 		_ = os.Remove(r.temporary)
 	}
 	return err
+}
+
+// isFixed reports whether an error says that a name cannot be given to another file.
+func isFixed(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EBUSY) || errors.Is(err, syscall.EXDEV)
+}
+
+// overwrite writes the new content into the file. After an error, the temporary file stays.
+func (r *Replacement) overwrite() error {
+	content, err := os.ReadFile(r.temporary)
+	if err == nil {
+		err = os.WriteFile(r.path, content, 0o666)
+	}
+	if err != nil {
+		return fmt.Errorf("%w; what it should hold is in %s", err, r.temporary)
+	}
+	return os.Remove(r.temporary)
 }
 
 // Discard leaves the file as it was. After Commit it does nothing.
@@ -132,6 +196,13 @@ func followLinks(path string) (string, error) {
 	return "", errors.New("it is a link to a link, too often")
 }
 
+// temporaryPrefix is the name of the temporary files for path, up to the number of the process. Of a long name it has the
+// end, as file systems allow 255 bytes.
+func temporaryPrefix(path string) string {
+	base := filepath.Base(path)
+	return "." + strings.ToValidUTF8(base[max(0, len(base)-240):], "") + "."
+}
+
 var processID = regexp.MustCompile(`^[1-9][0-9]{0,9}$`)
 
 // removeAbandoned removes the temporary files for path that no process holds.
@@ -141,7 +212,7 @@ func removeAbandoned(path string) {
 		return // creating a file there will say why
 	}
 	for _, e := range entries {
-		id, ok := strings.CutPrefix(e.Name(), "."+filepath.Base(path)+".")
+		id, ok := strings.CutPrefix(e.Name(), temporaryPrefix(path))
 		if !ok || !e.Type().IsRegular() || !processID.MatchString(id) {
 			continue
 		}

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/internal/files"
 )
 
 // Formats are the forms in which a report is written.
@@ -176,9 +176,8 @@ func (r *Report) omissions(of func(Check) []string) (all []omission) {
 
 // WriteFile writes the report to a file, in the format of its extension.
 func (r *Report) WriteFile(path string) error {
-	var b strings.Builder
-	if err := r.Write(&b, FormatOf(path)); err != nil {
-		return err
+	if err := files.Write(path, func(w io.Writer) error { return r.Write(w, FormatOf(path)) }); err != nil {
+		return fmt.Errorf("write the report to %s: %w", path, err)
 	}
-	return os.WriteFile(path, []byte(b.String()), 0o666)
+	return nil
 }
