@@ -9,7 +9,6 @@ import contextlib
 import json
 import os
 import secrets
-import select
 import socket
 import sys
 import tempfile
@@ -17,11 +16,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ndtune._process import readable
 from ndtune.util import NpEncoder
 
 Message = dict[str, Any]
 Then = Callable[[Callable[[], bool]], None]
 Handler = Callable[[Message], "Message | None | tuple[Message, Then]"]
+
+# Any process of this machine can connect. These limits are for connections that have not sent the token yet.
+MOST_STRANGERS = 50
+MOST_BYTES = 1000  # of the first line
 
 
 class Callbacks:
@@ -50,7 +54,7 @@ class Callbacks:
 
     def readers(self) -> list[socket.socket]:
         """Return what to wait for at the moment; each may be given to answer as soon as it can be read."""
-        return [self._server, *self._relays]
+        return [*self._relays, self._server]
 
     def answer(self, ready: Any) -> None:
         """Take what has come on one of the readers, and answer all complete questions."""
@@ -58,22 +62,25 @@ class Callbacks:
             connection = self._server.accept()[0]
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._relays[connection] = _Relay()
+            strangers = [c for c, relay in self._relays.items() if relay.kind is None]
+            if len(strangers) > MOST_STRANGERS:
+                self._drop(strangers[0])
             return
         relay = self._relays[ready]
         try:
             data = ready.recv(1 << 16)
             *lines, relay.rest = (relay.rest + data).split(b"\n")
-            if relay.kind is None and lines:
-                token, _, relay.kind = lines.pop(0).decode().partition(" ")
-                if not secrets.compare_digest(token, self._token):
+            if relay.kind is None and (lines or len(relay.rest) > MOST_BYTES):
+                token, _, kind = (lines or [relay.rest]).pop(0).partition(b" ")
+                relay.kind = kind.decode(errors="replace")
+                if not secrets.compare_digest(token, self._token.encode()):
                     data = b""
             while lines and data:
                 self._reply(ready, relay, lines.pop(0), lines)
         except ConnectionError:
             data = b""
         if not data:
-            del self._relays[ready]
-            ready.close()
+            self._drop(ready)
 
     def send(self, kind: str, message: Message) -> None:
         """Send an answer that a handler of this kind did not give at once."""
@@ -81,6 +88,10 @@ class Callbacks:
             if relay.kind == kind:
                 with contextlib.suppress(ConnectionError):  # the program has ended, and says why
                     connection.sendall(_line(message))
+
+    def _drop(self, connection: socket.socket) -> None:
+        del self._relays[connection]
+        connection.close()
 
     def _reply(self, connection: socket.socket, relay: "_Relay", line: bytes, more: list[bytes]) -> None:
         reply: Any = None
@@ -100,7 +111,7 @@ class Callbacks:
             connection.sendall(_line(reply))
         if then is not None:
             try:
-                then(lambda: bool(more or select.select([connection], [], [], 0)[0]))
+                then(lambda: bool(more or readable([connection], 0)))
             except Exception as error:
                 self.error = error
 

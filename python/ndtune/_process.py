@@ -12,7 +12,7 @@ import contextlib
 import json
 import os
 import re
-import select
+import selectors
 import signal
 import socket
 import subprocess
@@ -84,14 +84,14 @@ class Process:
             self._program.write(text)
             return True
         asked = self._callbacks.readers() if self._callbacks else []
-        readable = select.select([*self._program.open, *asked], [], [], timeout)[0]
-        for stream in [s for s in readable if s in self._program.open]:
+        ready = readable([*self._program.open, *asked], timeout)
+        for stream in [s for s in ready if s in self._program.open]:
             lines = self._program.read(stream)
             if stream is self._program.out:
                 self._lines.extend(line for line in lines if line)
             else:
                 self.notes.extend(line.decode(errors="replace") for line in lines)
-        for reader in [a for a in asked if a in readable]:
+        for reader in [a for a in asked if a in ready]:
             if self._callbacks:
                 self._callbacks.answer(reader)
                 if self._callbacks.error:
@@ -249,8 +249,16 @@ def told(text: str) -> str:
     return text.replace("standard input:kernel.source:", "kernel_source:")
 
 
+def readable(readers: Sequence[Any], timeout: float | None = None) -> list[Any]:
+    """Return which of some pipes and sockets can be read, after at most timeout seconds."""
+    with selectors.DefaultSelector() as selector:  # select takes no descriptors above 1,023
+        for reader in readers:
+            selector.register(reader, selectors.EVENT_READ)
+        return [key.fileobj for key, _ in selector.select(timeout)]
+
+
 def _selectable(pipe: IO[bytes]) -> IO[bytes] | socket.socket:
-    """Return what select takes for a pipe: the pipe itself, and on Windows a socket that a thread feeds."""
+    """Return what a selector takes for a pipe: the pipe itself, and on Windows a socket that a thread feeds."""
     if os.name != "nt":
         return pipe
     ours, theirs = socket.socketpair()

@@ -1,7 +1,8 @@
 """Questions of a program to Python functions, by the relay that the program starts."""
 
+import contextlib
 import json
-import select
+import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from ndtune._callbacks import Callbacks
+from ndtune._process import readable
 
 
 class Program:
@@ -23,7 +25,7 @@ class Program:
         self.child.stdin.write(json.dumps(question).encode() + b"\n")
         self.child.stdin.flush()
         while True:
-            for ready in select.select([self.child.stdout, *self.callbacks.readers()], [], [])[0]:
+            for ready in readable([self.child.stdout, *self.callbacks.readers()]):
                 if ready is self.child.stdout:
                     return json.loads(self.child.stdout.readline())
                 self.callbacks.answer(ready)
@@ -32,7 +34,7 @@ class Program:
         assert self.child.stdin
         self.child.stdin.close()
         while self.child.poll() is None:
-            for ready in select.select(self.callbacks.readers(), [], [], 0.01)[0]:
+            for ready in readable(self.callbacks.readers(), 0.01):
                 self.callbacks.answer(ready)
 
 
@@ -84,20 +86,40 @@ def test_then_runs_until_the_next_question(program: Callable[..., Program]) -> N
     one.child.stdin.write(b'{"begin": {}}\n')
     one.child.stdin.flush()
     while len(one.callbacks.readers()) < 2:  # the relay connects
-        one.callbacks.answer(select.select(one.callbacks.readers(), [], [])[0][0])
+        one.callbacks.answer(readable(one.callbacks.readers())[0])
     one.child.stdin.write(b'{"end": {}}\n')
     one.child.stdin.flush()
     assert one.ask({"end": {}}) == {}
 
 
-def test_a_stranger_is_not_answered() -> None:
-    import socket
-
+@pytest.mark.parametrize(
+    "said", [b"guess verify\n{}\n", b"guess\n", "guéss verify\n".encode(), b"\xff\xfe\n", b"x" * 5000]
+)
+def test_a_stranger_is_dropped(said: bytes) -> None:
     asked: list[Any] = []
     with Callbacks({"verify": asked.append}) as callbacks:
-        port = callbacks.readers()[0].getsockname()[1]
-        stranger = socket.create_connection(("127.0.0.1", port))
-        stranger.sendall(b"guess verify\n{}\n")
-        for _ in range(2):
-            callbacks.answer(select.select(callbacks.readers(), [], [])[0][0])
-        assert stranger.recv(1) == b"" and not asked
+        server = callbacks.readers()[-1]
+        stranger = socket.create_connection(server.getsockname())
+        stranger.sendall(said)
+        while len(callbacks.readers()) < 2:
+            callbacks.answer(server)
+        while len(callbacks.readers()) > 1:
+            callbacks.answer(callbacks.readers()[0])
+        stranger.settimeout(10)
+        with contextlib.suppress(ConnectionResetError):
+            assert stranger.recv(1) == b""
+        assert not asked and callbacks.error is None
+
+
+def test_strangers_who_wait_take_no_more_than_some_connections(program: Callable[..., Program]) -> None:
+    one = program({"double": lambda m: {"is": 2 * m["x"]}}, "double")
+    assert one.ask({"x": 1}) == {"is": 2}
+    server = one.callbacks.readers()[-1]
+    strangers = []
+    for _ in range(200):
+        strangers.append(socket.create_connection(server.getsockname()))
+        one.callbacks.answer(server)
+    assert len(one.callbacks.readers()) < 100
+    assert one.ask({"x": 2}) == {"is": 4}
+    for stranger in strangers:
+        stranger.close()

@@ -18,6 +18,7 @@ from ndtune import _process, util
 from ndtune._cache import Cache
 from ndtune._space import Space
 from ndtune._specification import Kernel, Specification
+from ndtune.observers.observer import BenchmarkObserver
 
 ADD = """__kernel void add(__global float *c, __global const float *a, int n) {
     int i = get_global_id(0);
@@ -196,6 +197,31 @@ def test_two_searches_at_once() -> None:
     for thread in threads:
         thread.join()
     assert [len(results) for results in found] == [6, 6]
+
+
+def test_with_more_than_a_thousand_open_files() -> None:
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limits[1] < 2048:
+        pytest.skip(f"a process may open {limits[1]} files here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(2048, limits[0]), limits[1]))
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    looks = []
+
+    class Observer(BenchmarkObserver):
+        def during(self) -> None:
+            looks.append(0)
+
+        def get_results(self) -> dict[str, Any]:
+            return {}
+
+    try:
+        results, _ = add(verify=lambda answer, outputs, atol: True, answer=[None] * 3, observers=[Observer()])
+    finally:
+        for file in files:
+            os.close(file)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert len(results) == 6 and looks
 
 
 def test_a_process_that_died_is_replaced() -> None:
