@@ -1,20 +1,27 @@
 package process
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"syscall"
 )
 
-// OwnPath returns a path of the running program, even if its file was replaced or removed.
+// OwnPath returns a path of the running program, even if its file was replaced or removed. Without /proc, it is the path that the program was
+// started by.
 func OwnPath() (string, error) {
 	const self = "/proc/self/exe"
 	if _, err := os.Stat(self); err == nil {
 		return self, nil
 	}
-	return os.Executable()
+	path, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		return "", fmt.Errorf("%w; mount /proc, or start the program by its path", err)
+	}
+	return filepath.Abs(path)
 }
 
 // endWithParent lets the kernel kill a child when the parent ends, even a child that hangs or

@@ -25,7 +25,7 @@ func NewSegment(size int) (*Segment, error) {
 	}
 	var read *os.File
 	if err == nil {
-		read, err = os.Open(pathOf(os.Getpid(), fd))
+		read, err = s.place().open(os.Getpid())
 	}
 	if err != nil {
 		s.Close()
@@ -35,13 +35,32 @@ func NewSegment(size int) (*Segment, error) {
 	return s, nil
 }
 
-func pathOf(pid, fd int) string { return fmt.Sprintf("/proc/%d/fd/%d", pid, fd) }
+// place returns where children find the segment.
+func (s *Segment) place() SegmentPlace {
+	var info unix.Stat_t
+	_ = unix.Fstat(int(s.file.Fd()), &info)
+	return SegmentPlace{Number: int(s.file.Fd()), Device: uint64(info.Dev), Inode: info.Ino}
+}
 
-// Seal says that the bytes are written, and forgets them. It returns a number by which children open the segment.
-func (s *Segment) Seal() int {
+// open opens a segment of a process. In a PID namespace without a /proc of its own, the process of that number there is another one: its file is
+// not opened.
+func (p SegmentPlace) open(pid int) (*os.File, error) {
+	path := fmt.Sprintf("/proc/%d/fd/%d", pid, p.Number)
+	var info unix.Stat_t
+	if err := unix.Stat(path, &info); err != nil {
+		return nil, &os.PathError{Op: "find", Path: path, Err: err}
+	}
+	if uint64(info.Dev) != p.Device || info.Ino != p.Inode {
+		return nil, fmt.Errorf("%s is not the segment with device %d and inode %d: the file of another process", path, p.Device, p.Inode)
+	}
+	return os.Open(path)
+}
+
+// Seal says that the bytes are written, and forgets them. It returns the place where children open the segment.
+func (s *Segment) Seal() SegmentPlace {
 	_ = unix.Munmap(s.Bytes)
 	s.Bytes = nil
-	return int(s.file.Fd())
+	return s.place()
 }
 
 // Close gives the memory back. It does nothing on nil.
@@ -56,8 +75,8 @@ func (s *Segment) Close() {
 }
 
 // OpenSegment returns the bytes of a segment of the parent. What this process writes to them stays its own. Close ends their use.
-func OpenSegment(number, size int) (bytes []byte, err error) {
-	f, err := os.Open(pathOf(os.Getppid(), number))
+func OpenSegment(place SegmentPlace, size int) (bytes []byte, err error) {
+	f, err := place.open(os.Getppid())
 	if err != nil {
 		return nil, fmt.Errorf("open a segment of memory: %w", err)
 	}

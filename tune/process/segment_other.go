@@ -11,13 +11,13 @@ type Segment struct{ Bytes []byte }
 func NewSegment(int) (*Segment, error) { return nil, errors.ErrUnsupported }
 
 // Seal does nothing.
-func (s *Segment) Seal() int { return 0 }
+func (s *Segment) Seal() SegmentPlace { return SegmentPlace{} }
 
 // Close does nothing.
 func (s *Segment) Close() {}
 
 // OpenSegment returns an error.
-func OpenSegment(int, int) ([]byte, error) { return nil, errors.ErrUnsupported }
+func OpenSegment(SegmentPlace, int) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 // CloseSegment does nothing.
 func CloseSegment([]byte) {}

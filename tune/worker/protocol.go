@@ -63,12 +63,12 @@ type hello struct {
 	Selector string // of the device, «platform:device»
 	Device   hardware.Device
 
-	Problem []byte // by problem.Problem.Encode; nil: a registered function makes it
-	Bulk    int    // length of Problem, if it follows the message or is in a segment
-	Segment int    // its number, see process.OpenSegment; 0: there is none
-	Maker   string // its name
-	Input   string // for it
-	Digest  string // that the problem must have
+	Problem []byte               // by problem.Problem.Encode; nil: a registered function makes it
+	Bulk    int                  // length of Problem, if it follows the message or is in a segment
+	Segment process.SegmentPlace // zero: there is none
+	Maker   string               // its name
+	Input   string               // for it
+	Digest  string               // that the problem must have
 
 	Iterations int
 	EarlyStop  float64
@@ -85,7 +85,7 @@ type hello struct {
 
 // Bulk implements process.Bulky.
 func (r *request) Bulk() (*[]byte, int) {
-	if r.Hello == nil || r.Hello.Segment > 0 {
+	if r.Hello == nil || r.Hello.Segment.Number > 0 {
 		return nil, 0
 	}
 	return &r.Hello.Problem, r.Hello.Bulk

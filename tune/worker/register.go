@@ -50,7 +50,7 @@ func Main() {
 func (h *hello) problem() (*problem.Problem, error) {
 	var d task.Definition
 	var err error
-	if h.Segment > 0 {
+	if h.Segment.Number > 0 {
 		if h.Problem, err = process.OpenSegment(h.Segment, h.Bulk); err != nil {
 			return nil, err
 		}

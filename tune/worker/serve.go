@@ -111,7 +111,7 @@ func (s *server) greet(h hello) error {
 	if s.problem, err = h.problem(); err != nil {
 		return err
 	}
-	if h.Segment > 0 {
+	if h.Segment.Number > 0 {
 		s.segment = h.Problem
 	}
 	if path := os.Getenv(traceVariable); path != "" && s.trace == nil {
