@@ -64,10 +64,8 @@ func (m macroTable) defined(name string) truth {
 	if d, found := m[name]; found {
 		return d.defined
 	}
-	for _, prefix := range []string{"_", "cl_", "CL_", "FP_", "FLT_", "DBL_", "HALF_", "M_", "INT_", "CHAR_"} {
-		if strings.HasPrefix(name, prefix) {
-			return unknown
-		}
+	if strings.HasPrefix(name, "_") || strings.Contains(name, "_") && IsWord(name) { // float is no macro
+		return unknown
 	}
 	return no
 }

@@ -26,8 +26,12 @@ import (
 // inclusion of a file. A file that includes itself must have #pragma once or an include guard
 // around all of its text; otherwise it is an error. So are a failed read, other than of a
 // file that does not exist, and a result of more than 16 MiB or 10,000 inclusions. A SPIR-V module is
-// returned as it is; it is an error to include one.
-func ResolveIncludes(read func(path string) ([]byte, error), file string, dirs []string) (string, error) {
+// returned as it is; it is an error to include one. Of a C++ file it reads the raw strings alone.
+func ResolveIncludes(readFile func(path string) ([]byte, error), file string, dirs []string) (string, error) {
+	read := func(path string) ([]byte, error) {
+		content, err := readFile(path)
+		return []byte(rawStrings(string(content))), err
+	}
 	text, err := read(file)
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", file, err)
@@ -43,6 +47,38 @@ func ResolveIncludes(read func(path string) ([]byte, error), file string, dirs [
 		return string(text), nil
 	}
 	return x.out.String(), nil
+}
+
+// rawStrings returns the contents of the raw strings of a C++ source, R"(…)" or R"name(…)name", on their lines. OpenCL C has
+// none: another source stays as it is.
+func rawStrings(text string) string {
+	s := &cScanner{text: text, line: 1}
+	var out strings.Builder
+	line := 1 // of the end of out
+	for strings.Contains(text, `R"`) && s.pos < len(text) {
+		if s.skipBlank() {
+			continue
+		}
+		word := s.word()
+		if word == "" {
+			s.token()
+		}
+		if !slices.Contains([]string{"R", "u8R", "uR", "UR", "LR"}, word) || !strings.HasPrefix(text[s.pos:], `"`) {
+			continue
+		}
+		name, rest, _ := strings.Cut(text[s.pos+1:], "(")
+		content, _, closed := strings.Cut(rest, ")"+name+`"`)
+		if !closed {
+			return text
+		}
+		out.WriteString(strings.Repeat("\n", s.line-line) + content)
+		s.advance(len(`"()"`) + len(content) + 2*len(name))
+		line = s.line
+	}
+	if out.Len() == 0 {
+		return text
+	}
+	return out.String()
 }
 
 // Limits of the resolved text, in bytes and inclusions: files that include two others each

@@ -83,6 +83,23 @@ func TestIncludesAgainstPreprocessor(t *testing.T) {
 	}
 }
 
+// TestRawStrings takes the sources out of C++, on their lines.
+func TestRawStrings(t *testing.T) {
+	for text, want := range map[string]string{
+		"R\"(\n#define A 1\nint x;\n)\"\n": "\n#define A 1\nint x;\n",
+		"#include <string>\nconst char *k = R\"CLC(int a = f(\")\");\n)CLC\";\nint b; // R\"(\n": "\nint a = f(\")\");\n",
+		"auto a = u8R\"(x\n)\" LR\"_(y)_\";\n\nauto b = R\"(\n#include \"a.h\"\nz)\"":            "#line 1 \"main.cl\"\nx\ny\n\n\n#line 1 \"a.h\"\nA\n#line 5 \"main.cl\"\n\nz\n",
+		"char c = '\"', *s = \"R\\\"(\"; /* R\"(no)\" */ int d = 1'000;\nx = R\"(yes)\"":         "\nyes",
+		// no raw string: the source is what it is
+		"R\"(never closed\n": "R\"(never closed\n", "int R; // R\"(": "int R; // R\"(", "MACRO\"(x)\"": "MACRO\"(x)\"", "\"R\"(x)\"": "\"R\"(x)\"",
+	} {
+		fsys := fstest.MapFS{"main.cl": {Data: []byte(text)}, "a.h": {Data: []byte("A\n")}}
+		if got, err := resolve(fsys); err != nil || got != want {
+			t.Errorf("%q became %q, %v, want %q", text, got, err, want)
+		}
+	}
+}
+
 // placed is what a preprocessor printed, each line of code with its file and line.
 func placed(output string) string {
 	var lines []string
