@@ -27,11 +27,11 @@ func evaluationFlags() []cli.Flag {
 		},
 		&cli.DurationFlag{
 			Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation,
-			Usage: "give up a configuration whose build, with its first launch, takes longer than `DURATION`",
+			Usage: "give up a configuration whose build takes longer than `DURATION`, with the first launch if the driver compiles in it",
 		},
 		&cli.DurationFlag{
 			Name: "kernel-timeout", Value: worker.DefaultKernelTimeout, Category: categoryEvaluation,
-			Usage: "give up a configuration if a later launch takes longer than `DURATION`, or longer than 1s and 20 times the best " +
+			Usage: "give up a configuration if a launch takes longer than `DURATION`, or longer than 1s and 20 times the best " +
 				"so far",
 		},
 		&cli.StringSliceFlag{

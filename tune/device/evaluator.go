@@ -345,8 +345,8 @@ type Supervisor interface {
 	Begin(stage Stage, launches int)
 
 	// Timing is called before a configuration is timed. It returns when nothing else uses
-	// the device, which then stays so until the evaluation ends.
-	Timing(ctx context.Context) error
+	// the device, which then stays so until the evaluation ends. The argument is the time of the first launch; 0: unknown.
+	Timing(ctx context.Context, first time.Duration) error
 
 	// Set changes the settings of the device to those of the configuration that is timed next, and reports whether they
 	// were others before.
@@ -363,8 +363,8 @@ type Supervisor interface {
 // itself.
 type unsupervised struct{ setter Setter }
 
-func (unsupervised) Begin(Stage, int)             {}
-func (unsupervised) Timing(context.Context) error { return nil }
+func (unsupervised) Begin(Stage, int)                            {}
+func (unsupervised) Timing(context.Context, time.Duration) error { return nil }
 func (u unsupervised) Set(_ context.Context, all []hardware.Setting) (bool, error) {
 	return u.setter.Set(all)
 }

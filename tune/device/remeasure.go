@@ -113,7 +113,7 @@ func (r *remeasurement) measure(ctx context.Context) error {
 	if !r.options.Singly && !r.observes && r.batchable() {
 		round = r.launchBatch
 	}
-	if err := r.evaluator.supervisor.Timing(ctx); err != nil {
+	if err := r.evaluator.supervisor.Timing(ctx, 0); err != nil {
 		return err
 	}
 	for n := range r.options.Rounds {

@@ -263,7 +263,7 @@ func (t *trial) judge(ctx context.Context) error {
 
 // measure launches to warm up, and then as often as times are wanted, or only once where that is far too slow.
 func (t *trial) measure(ctx context.Context) error {
-	if err := t.supervisor.Timing(ctx); err != nil {
+	if err := t.supervisor.Timing(ctx, time.Duration(t.first*float64(time.Millisecond))); err != nil {
 		return err
 	}
 	defer clock(&t.result.Durations.Measure)()
@@ -291,11 +291,14 @@ const batchable = 20.0
 // having the time of one launch only.
 const leastSaving = 1.0
 
-// tooSlow reports whether the warm-up and the first timed launch are both too slow to go on. One
-// of them is not sufficient, since a single launch can be delayed by chance.
+// agreement is how many times longer than the other one of two launches may take that agree.
+const agreement = 2.0
+
+// tooSlow reports whether the warm-up and the first timed launch are both too slow to go on, and agree. One
+// of them is not sufficient, since a single launch can be delayed by chance; nor are two that were delayed differently.
 func (t *trial) tooSlow(warmUp, timed float64) bool {
 	ms, best := min(warmUp, timed), t.best.Load()
-	if best == nil || !(t.earlyStop > 1) || math.IsInf(t.earlyStop, 1) || float64(t.iterations-1)*ms < leastSaving {
+	if best == nil || max(warmUp, timed) > agreement*ms || !(t.earlyStop > 1) || math.IsInf(t.earlyStop, 1) || float64(t.iterations-1)*ms < leastSaving {
 		return false
 	}
 	objective, err := t.problem.ObjectiveAt(t.result.Configuration, t.identity, []float64{ms})

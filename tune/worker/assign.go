@@ -22,8 +22,8 @@ type assignment struct {
 	deaths        int                // of workers that worked on it
 	fresh         string             // a device.FreshOption, or ""
 
-	slow         *tune.Result // of the first evaluation, whose launches were slow; nil: there was none
-	began, until time.Time    // of the second one: its begin, and the time until which its launches may last
+	slow  *tune.Result // of the first evaluation, whose launches were slow; nil: there was none
+	began time.Time    // of the second one
 }
 
 // builtTwice reports whether a worker that builds the assignment repeats the work of another one.

@@ -67,7 +67,7 @@
 // cannot freeze a process: there the pool waits until the others are idle.
 //
 // A death is judged by a second worker, because an earlier configuration may have damaged the memory of the dead one. A time-out is
-// final, unless it is that of a timed launch, which is repeated once. Two new workers that die while they make the reference, or three
+// final, unless it is that of a launch, which is repeated once: see repeat.go. Two new workers that die while they make the reference, or three
 // in a row that die before they are ready, end the run. Workers of a GPU are killed at the end and not waited for, because the driver
 // takes a second to clear their contexts away.
 //

@@ -45,10 +45,12 @@ func (p *Pool) handle(e event, now time.Time) error {
 			p.building.add(now.Sub(m.stageFrom))
 		}
 		m.begin(a.Stage.Stage, now)
+		p.launched = p.launched || a.Stage.Stage == device.StageVerify
 		p.watchStage(m, a.Stage.Launches, now)
 	case a.Probing != nil:
 		m.probing = a.Probing.Now
 	case a.Ask:
+		m.first = a.First
 		p.ask(m, now)
 	case a.Set != nil:
 		return p.set(m, a.Set.All)
@@ -137,7 +139,7 @@ func (p *Pool) answer(m *member, t *assignment, r tune.Result, now time.Time) {
 	switch {
 	case t.slow != nil:
 		p.give(t, p.repeated(t, r, now))
-	case m.isSlow(&r) && len(p.slow) < maxSlow:
+	case p.isSlow(m, &r) && (len(p.slow) < maxSlow || r.Status == tune.Timeout):
 		p.holdSlow(t, &r)
 	default:
 		p.give(t, r)
@@ -203,7 +205,7 @@ func (p *Pool) expire(now time.Time) error {
 			m.task = nil
 			p.answer(m, t, r, now)
 		case m.again != nil:
-			m.again.slow = m.stage == device.StageMeasure
+			m.again.slow = m.launch.most > 0
 			m.again.lose(true)
 			m.again = nil
 		}

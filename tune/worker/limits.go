@@ -2,10 +2,12 @@ package worker
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 // The defaults of the time-outs.
@@ -34,7 +36,7 @@ func (p *Pool) startLimit() time.Duration {
 	return max(startTime, p.options.BuildTimeout) + time.Duration(len(p.hello.Problem)/startRate)*time.Second
 }
 
-// A launchLimit is the time limit of one launch.
+// A launchLimit is the time limit of one launch; zero: none is waited for, or one that counts as building.
 type launchLimit struct {
 	most     time.Duration
 	relative bool // it follows from the best
@@ -66,9 +68,16 @@ func (p *Pool) loses(t *assignment, launch time.Duration, best *tune.Result) boo
 	return err == nil && o.Better(best.Objective, value)
 }
 
+// compilesAtLaunch reports whether a driver may compile in the first launch of a kernel: PoCL for each local size, clvk and OpenCLOn12
+// pipelines, rusticl and Apple's variants of shaders. Other drivers have machine code after the build.
+func compilesAtLaunch(d hardware.Device) bool {
+	return slices.Contains([]string{"Portable Computing Language", "clvk", "OpenCLOn12", "rusticl", "Apple"}, d.Platform)
+}
+
 // watchStage sets the watch of a member that begins a stage.
 func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 	limit := p.options.BuildTimeout
+	m.launch = launchLimit{}
 	switch m.stage {
 	case device.StageBuild, device.StageBuffers:
 		limit += p.generating // which the worker itself observes
@@ -77,7 +86,14 @@ func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 		}
 		limit = max(leastLoad, limit)
 	case device.StageFirstLaunch:
-		return // it counts as building
+		if compilesAtLaunch(p.identity) {
+			return // it counts as building
+		}
+		m.launch = p.launchLimit(m.task)
+		limit = m.launch.most
+		if m.repeats() && p.freezes && p.timer == nil && p.count(false, timing) == 0 && p.silence(m, now) {
+			p.timer = m
+		}
 	case device.StageReference:
 		limit *= referenceFactor
 	case device.StageVerify:
@@ -86,9 +102,9 @@ func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 		limit += p.observing // which the worker itself observes
 	case device.StageMeasure:
 		m.launch = p.launchLimit(m.task)
-		limit = time.Duration(max(1, launches)) * m.launch.most
-		if m.task != nil && m.task.slow != nil {
-			limit = min(limit, p.repeatLimit(m.task, now))
+		limit = m.launch.most
+		if !m.repeats() {
+			limit *= time.Duration(max(1, launches))
 		}
 	}
 	m.watch.Set(now, limit)
@@ -115,12 +131,16 @@ var (
 
 // overdue returns the reason of a result that took too long.
 func (m *member) overdue(build time.Duration) string {
+	launch := "a launch"
 	switch {
-	case m.stage != device.StageMeasure:
+	case m.launch.most == 0:
 		return fmt.Sprintf("%s took longer than %s (--build-timeout)", partOf[m.stage], build)
-	case m.launch.relative:
-		limit := m.launch.most.Round(time.Millisecond)
-		return fmt.Sprintf("a launch took longer than %s: %d times the best's time, and at least %s", limit, slowFactor, slowLeast)
+	case m.stage == device.StageFirstLaunch:
+		launch = "the first launch"
 	}
-	return fmt.Sprintf("a launch took longer than %s (--kernel-timeout)", m.launch.most)
+	if m.launch.relative {
+		limit := m.launch.most.Round(time.Millisecond)
+		return fmt.Sprintf("%s took longer than %s: %d times the best's time, and at least %s", launch, limit, slowFactor, slowLeast)
+	}
+	return fmt.Sprintf("%s took longer than %s (--kernel-timeout)", launch, m.launch.most)
 }

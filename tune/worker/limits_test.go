@@ -31,7 +31,7 @@ func TestLaunchLimit(t *testing.T) {
 		if c.best > 0 {
 			p.best.Store(&tune.Result{Times: []float64{c.best}})
 		}
-		m := &member{spent: &Spent{}, stage: "measure", launch: p.launchLimit(nil)}
+		m := &member{spent: &Spent{}, stage: device.StageMeasure, launch: p.launchLimit(nil)}
 		if got := m.overdue(time.Minute); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
@@ -91,27 +91,31 @@ func TestLaunchLimitOfOtherObjectives(t *testing.T) {
 
 // TestStagesAreWatched begins the stages of a task one after the other.
 func TestStagesAreWatched(t *testing.T) {
-	p := &Pool{options: Options{BuildTimeout: 30 * time.Second, KernelTimeout: 10 * time.Second}}
+	const pocl, other = "Portable Computing Language", "NVIDIA CUDA"
 	begin := time.Now()
 	for _, c := range []struct {
-		built  time.Duration // by a builder
-		stages string
-		want   time.Duration // from the last one, or from the build on
-		says   string
+		platform string
+		built    time.Duration // by a builder
+		stages   string
+		want     time.Duration // from the last one, or from the build on
+		says     string
 	}{
-		{0, "build", 30 * time.Second, "the build took longer than 30s (--build-timeout)"},
-		{0, "build,first launch", 30 * time.Second, "the build and the first launch took longer than 30s (--build-timeout)"},
-		{20 * time.Second, "build,first launch", 10 * time.Second, "the build and the first launch took longer than 30s"},
-		{29900 * time.Millisecond, "build", leastLoad, "the build took longer than 30s"},
-		{0, "build,first launch,verify", 30 * time.Second, "checking the output took longer than 30s (--build-timeout)"},
-		{0, "build,first launch,verify,reference", 300 * time.Second, ""},
-		{0, "build,first launch,verify,measure", 80 * time.Second, "a launch took longer than 10s (--kernel-timeout)"},
+		{other, 20 * time.Second, "build,first launch", 10 * time.Second, "the first launch took longer than 10s (--kernel-timeout)"},
+		{pocl, 0, "build", 30 * time.Second, "the build took longer than 30s (--build-timeout)"},
+		{pocl, 0, "build,first launch", 30 * time.Second, "the build and the first launch took longer than 30s (--build-timeout)"},
+		{pocl, 20 * time.Second, "build,first launch", 10 * time.Second, "the build and the first launch took longer than 30s"},
+		{pocl, 29900 * time.Millisecond, "build", leastLoad, "the build took longer than 30s"},
+		{pocl, 0, "build,first launch,verify", 30 * time.Second, "checking the output took longer than 30s (--build-timeout)"},
+		{pocl, 0, "build,first launch,verify,reference", 300 * time.Second, ""},
+		{pocl, 0, "build,first launch,verify,measure", 80 * time.Second, "a launch took longer than 10s (--kernel-timeout)"},
 	} {
 		m := &member{spent: &Spent{}, task: &assignment{build: c.built}, since: begin}
 		now, from := begin, begin
+		p := &Pool{options: Options{BuildTimeout: 30 * time.Second, KernelTimeout: 10 * time.Second}}
+		p.identity.Platform = c.platform
 		for s := range strings.SplitSeq(c.stages, ",") {
 			now = now.Add(time.Second)
-			if s != "first launch" {
+			if s != "first launch" || c.platform != pocl {
 				from = now
 			}
 			launches := 0

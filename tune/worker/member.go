@@ -58,7 +58,8 @@ type member struct {
 	stage     device.Stage
 	stageFrom time.Time // when it began
 	watch     process.Watch
-	launch    launchLimit // of the launches that are waited for
+	launch    launchLimit   // of the launches that are waited for
+	first     time.Duration // of the first launch of its task
 	frozen    bool
 	spent     *Spent    // of the pool
 	since     time.Time // in the present state and stage, for spent

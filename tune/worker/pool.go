@@ -56,6 +56,7 @@ type Pool struct {
 	filling     time.Duration // the time for the buffers of a worker
 	expected    int           // configurations that the pool gets at most; 0: unknown
 	unsafe      bool          // a worker has died or was killed in a build
+	launched    bool          // a launch has ended
 	carry       carry
 	best        atomic.Pointer[tune.Result] // so far, as the run observes it; nil: unknown
 

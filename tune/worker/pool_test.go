@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -247,7 +248,7 @@ func TestRemeasureOfKernelsThatHaveTurned(t *testing.T) {
 	t.Parallel()
 	needPoCL(t)
 	p := faulty(t)
-	pool := openTestPool(t, whole, p, Options{Workers: 1, BuildTimeout: 2 * time.Second})
+	pool := openTestPool(t, whole, p, Options{Workers: 1, BuildTimeout: 2 * time.Second, KernelTimeout: time.Second})
 	var all []space.Configuration
 	for _, f := range []string{faultNone, faultDies, faultSlow, faultLoop, faultCompile} {
 		all = append(all, configurationOf(t, p, map[string]space.Value{"fault": f}))
@@ -261,8 +262,12 @@ func TestRemeasureOfKernelsThatHaveTurned(t *testing.T) {
 			t.Errorf("%s has the times %v, want %d", all[i], times[i], want)
 		}
 	}
-	if n := pool.Started(); n != 5 {
-		t.Errorf("%d workers were started, want 5: two die, another shows who is to blame, one is ended", n)
+	want := 6 // two die, another shows who is to blame, two are ended in the first launch
+	if standin.OnSystem() {
+		want = 5 // where that counts as building, one is
+	}
+	if n := pool.Started(); n != want {
+		t.Errorf("%d workers were started, want %d", n, want)
 	}
 }
 

@@ -45,6 +45,7 @@ type answer struct {
 	Need       string // the key of right outputs
 	Outputs    *outputs
 	Ask        bool
+	First      time.Duration // with Ask: the time of the first launch
 	Set        *settings
 	Built      *built
 	Result     *result

@@ -8,34 +8,30 @@ import (
 )
 
 // An assignment whose launches were so slow that it was given up, or measured only once, is evaluated again before its result
-// counts: other work on the machine can delay a launch. That happens when no build waits to be measured, and takes at most a share of
-// the time of the search. A build, a first launch or a check that hangs is not repeated.
+// counts: other work on the machine can delay a launch. That happens when no build waits to be measured, and its launches run while all
+// other workers stand still. Two launches that agree are enough: one that is given up is not repeated if the first one, which has ended, took as long,
+// nor is a first launch if no launch of the search has ended yet. A build or a check that hangs is not repeated.
 
 const (
-	// repeatShare is the inverse of that share.
+	// repeatShare is the inverse of the share of the search's time that repeats of what was measured once take at most.
 	repeatShare = 20
 	// maxSlow is the largest number of assignments that wait to be repeated. An interrupted search loses them.
 	maxSlow = 32
 )
 
-// isSlow reports whether slow launches are all that is known against a configuration.
-func (m *member) isSlow(r *tune.Result) bool {
-	return r.EarlyStopped || r.Status == tune.Timeout && m.stage == device.StageMeasure
+// isSlow reports whether slow launches, or one of them, are all that is known against a configuration.
+func (p *Pool) isSlow(m *member, r *tune.Result) bool {
+	if r.Status != tune.Timeout {
+		return r.EarlyStopped
+	}
+	return m.launch.most > 0 && p.launched && (m.stage == device.StageFirstLaunch || m.first < m.launch.most)
 }
 
-// hasTime reports whether enough time is left to repeat an assignment: as much as the first evaluation took without the build. One that was
-// given up needs some time, and may end its worker.
+// hasTime reports whether enough time is left to repeat an assignment: as much as the first evaluation took without the build. One that
+// was given up is repeated in any case.
 func (p *Pool) hasTime(t *assignment, now time.Time) bool {
 	needed := t.slow.Durations.Total() - t.slow.Durations.Build
-	if t.slow.Status == tune.Timeout {
-		needed = 2 * p.starting
-	}
-	return p.repeatTime(now) >= needed
-}
-
-// repeatTime returns the time that is left for repeats.
-func (p *Pool) repeatTime(now time.Time) time.Duration {
-	return now.Sub(p.began)/repeatShare - p.repeating
+	return t.slow.Status == tune.Timeout || now.Sub(p.began)/repeatShare-p.repeating >= needed
 }
 
 // holdSlow keeps an assignment with a slow result until it is repeated. Those that were given up come first.
@@ -48,6 +44,9 @@ func (p *Pool) holdSlow(t *assignment, r *tune.Result) {
 	}
 }
 
+// repeats reports whether a member repeats an assignment.
+func (m *member) repeats() bool { return m.task != nil && m.task.slow != nil }
+
 // toRepeat returns the next assignment to repeat, or nil.
 func (p *Pool) toRepeat(now time.Time) *assignment {
 	if len(p.slow) == 0 || !p.hasTime(p.slow[0], now) {
@@ -56,15 +55,6 @@ func (p *Pool) toRepeat(now time.Time) *assignment {
 	t := p.slow.next(true)
 	t.began = now
 	return t
-}
-
-// repeatLimit returns the time that the launches of a repeat may still take. When it is over, the worker is killed, and the start of
-// another one counts, too.
-func (p *Pool) repeatLimit(t *assignment, now time.Time) time.Duration {
-	if t.until.IsZero() {
-		t.until = now.Add(max(p.repeatTime(now)-p.starting, p.starting))
-	}
-	return t.until.Sub(now)
 }
 
 // repeated returns the result that counts of an assignment that was repeated: the second one, if it is correct.

@@ -16,8 +16,9 @@ import (
 	"github.com/ndtune/ndtune/tune/task"
 )
 
-// TestSlowLaunches: a configuration whose launches were slow is evaluated once more before it is given up, or is measured only once, if
-// there is time. The launches of some are slow in the first evaluation only.
+// TestSlowLaunches: a configuration of which one launch was slow is evaluated once more before it is given up, and one that was measured
+// only once if there is time. The launches of some are slow in the first evaluation only. Those of mode 6 are slow, but do not agree, and
+// the first launch of mode 7 is as slow as the one that never ends.
 func TestSlowLaunches(t *testing.T) {
 	t.Parallel()
 	if standin.OnSystem() {
@@ -27,19 +28,22 @@ func TestSlowLaunches(t *testing.T) {
 		Kernel: task.Kernel{Name: "slow", Source: `
 __kernel void slow(__global float *y) { y[get_global_id(0)] = 1; }
 // standin: slow is fill(y, 1); slow hangs when mode == 1 && launch == 2 first 1; slow hangs when mode == 2 && launch == 2
-// standin: slow takes 900000000 when mode == 3 first 3; slow takes 900000000 when mode == 4; slow takes 25000000
-// standin: slow hangs when mode == 5 && launch == 12 first 1`},
+// standin: slow takes 900000000 when mode == 3 first 3; slow takes 900000000 when mode == 4
+// standin: slow hangs when mode == 5 && launch == 12 first 1
+// standin: slow takes 80000000 when mode == 6 && launch == 2 first 1; slow takes 900000000 when mode == 6 && launch == 3 first 1
+// standin: slow takes 900000000 when mode == 7 && launch == 1; slow hangs when mode == 7 && launch == 2
+// standin: slow takes 25000000`},
 		ProblemSize: []task.Expr{"64"}, BlockSize: [3]task.Expr{"64"},
 		Arguments:  []task.Argument{{Name: "y", Type: "float32", Size: "64", Output: true}},
-		Parameters: []space.Parameter{{Name: "mode", Values: []space.Value{0, 1, 2, 3, 4, 5}}},
+		Parameters: []space.Parameter{{Name: "mode", Values: []space.Value{0, 1, 2, 3, 4, 5, 6, 7}}},
 		Verify:     &task.Verification{Expected: map[string]any{"y": slices.Repeat([]float32{1}, 64)}},
 	})
 	for _, c := range []struct {
 		began time.Duration // before now: the search
 		want  []string      // by mode: the status, the number of launches, and that of evaluations
 	}{
-		{time.Hour, []string{"correct 7 1", "correct 7 2", "timeout 0 2", "correct 7 2", "correct 1 2", "correct 7 1"}},
-		{-time.Hour, []string{"correct 7 1", "timeout 0 1", "timeout 0 1", "correct 1 1", "correct 1 1", "correct 7 1"}}, // there is no time
+		{time.Hour, []string{"correct 7 1", "correct 7 2", "timeout 0 2", "correct 7 2", "correct 1 2", "correct 7 1", "correct 7 1", "timeout 0 1"}},
+		{-time.Hour, []string{"correct 7 1", "correct 7 2", "timeout 0 2", "correct 1 1", "correct 1 1", "correct 7 1", "correct 7 1", "timeout 0 1"}}, // there is no time
 	} {
 		for _, a := range []arrangement{whole, builders} {
 			folder := t.TempDir()
@@ -64,6 +68,42 @@ __kernel void slow(__global float *y) { y[get_global_id(0)] = 1; }
 			times, err := pool.Remeasure(context.Background(), []space.Configuration{o.Results[0].Configuration, configurationOf(t, p, map[string]space.Value{"mode": 5})}, 20)
 			if err != nil || len(times) != 2 || len(times[0]) != 20 || len(times[1]) != 20 {
 				t.Errorf("%s: measured again: %v, %v", a, times, err)
+			}
+		}
+	}
+}
+
+// TestFirstLaunchHangs: a first launch that hangs is given up after the time of a launch, not of a build, and once more only if another
+// launch has finished.
+func TestFirstLaunchHangs(t *testing.T) {
+	t.Parallel()
+	if standin.OnSystem() {
+		t.Skip("PoCL compiles in the first launch")
+	}
+	for _, c := range []struct {
+		values []space.Value // of mode, in order
+		want   string        // of mode 2: the number of evaluations
+	}{{[]space.Value{2}, "1"}, {[]space.Value{0, 2}, "2"}} {
+		for _, a := range []arrangement{whole, builders} {
+			p := mustProblem(t, task.Definition{
+				Kernel: task.Kernel{Name: "stall", Source: `
+__kernel void stall(__global float *y) { }
+// standin: stall is fill(y, 1); stall hangs when mode == 2`},
+				ProblemSize: []task.Expr{"64"}, BlockSize: [3]task.Expr{"64"},
+				Arguments:  []task.Argument{{Name: "y", Type: "float32", Size: "64", Output: true}},
+				Parameters: []space.Parameter{{Name: "mode", Values: c.values}},
+			})
+			trace := filepath.Join(t.TempDir(), "trace")
+			pool := newTestPool(t, a, p, Options{Workers: 1, BuildTimeout: 5 * time.Second, KernelTimeout: time.Second / 2})
+			pool.host.Environment = append(pool.host.Environment, traceVariable+"="+trace)
+			o := pool.run(t, tune.Options{})
+			text, err := os.ReadFile(trace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantStatus(t, string(a), o.Results[len(o.Results)-1], tune.Timeout, "the first launch took longer than 500ms (--kernel-timeout)")
+			if got := fmt.Sprint(strings.Count(string(text), " evaluate mode=2\n")); got != c.want {
+				t.Errorf("%s, %v: evaluated %s times, want %s", a, c.values, got, c.want)
 			}
 		}
 	}

@@ -269,8 +269,8 @@ func (s *server) Begin(now device.Stage, launches int) {
 }
 
 // Timing implements device.Supervisor.
-func (s *server) Timing(context.Context) error {
-	s.parent.Send(answer{Ask: true})
+func (s *server) Timing(_ context.Context, first time.Duration) error {
+	s.parent.Send(answer{Ask: true, First: first})
 	r := <-s.replies
 	if r.Time == nil {
 		return errors.New("asked to time, and was answered something else")

@@ -2,25 +2,28 @@ package worker
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/ndtune/ndtune/tune/array"
 )
 
 // schedule lets members time that are in line for it. A device that only the evaluating worker
-// uses is free at once. Otherwise one member times, and all others are frozen meanwhile; where
+// uses is free at once, unless an assignment is repeated. Otherwise one member times, and all others are frozen meanwhile; where
 // they cannot be frozen, it waits until they are quiet.
 //
 // It is called after everything that may change who is in line, who times, or who is quiet.
 func (p *Pool) schedule(now time.Time) {
-	if !p.shared {
-		for _, m := range p.line {
+	if !p.shared && p.timer == nil {
+		p.line = slices.DeleteFunc(p.line, func(m *member) bool {
+			if m.repeats() {
+				return false
+			}
 			p.time(m, now)
-		}
-		p.line = nil
-		return
+			return true
+		})
 	}
-	if p.timer == nil && len(p.line) > 0 && p.silence(p.line[0], now) {
+	if p.timer == nil && len(p.line) > 0 && p.count(false, timing) == 0 && p.silence(p.line[0], now) {
 		p.timer, p.line = p.line[0], p.line[1:]
 		p.timer.thaw(now)
 		p.time(p.timer, now)
@@ -49,7 +52,7 @@ func (p *Pool) silence(but *member, now time.Time) bool {
 // disturbed reports whether anything that starts now would disturb a member that times, or delay
 // one that waits for quiet.
 func (p *Pool) disturbed() bool {
-	return p.shared && (p.timer != nil || (!p.freezes && len(p.line) > 0))
+	return p.timer != nil || !p.freezes && len(p.line) > 0
 }
 
 // A reference holds the right outputs of a problem for one key, which identifies everything that they

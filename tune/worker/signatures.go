@@ -33,7 +33,7 @@ func Signatures(ctx context.Context, d device.Listed, source, options string, ti
 		return nil, err
 	}
 	defer host.Stop(worker)
-	limited, stop := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("the compiler took longer than %s", timeout))
+	limited, stop := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("the compiler took longer than %s (--build-timeout)", timeout))
 	defer stop()
 	a, err := host.Ask(limited, worker, request{Hello: &hello{Selector: d.Selector(), Device: identity, Program: &program{source, options}}})
 	var ended *process.EndedError
