@@ -108,7 +108,7 @@ func Knee(front [][]float64) int {
 			}
 		}
 	}
-	knee, farthest := -1, 0.0
+	knee, farthest := -1, 1e-9 // what is nearer to the line is on it but for rounding
 	for i, p := range scaled {
 		if d := 1 - p[0] - p[1]; d > farthest { // the ends are (0, 1) and (1, 0)
 			knee, farthest = i, d

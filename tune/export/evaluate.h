@@ -17,12 +17,10 @@ static inline int64_t nd_fail(int *failed) { *failed = 1; return 0; }
 static inline int64_t nd_wrap(uint64_t a) {
     return a <= (uint64_t)INT64_MAX ? (int64_t)a : -(int64_t)(UINT64_MAX - a) - 1;
 }
-static inline int64_t nd_sub(int64_t a, int64_t b) { return nd_wrap((uint64_t)a - (uint64_t)b); }
-static inline int64_t nd_neg(int64_t a) { return nd_sub(0, a); }
 static inline int64_t nd_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t nd_div(int64_t a, int64_t b, int *failed) {
-    if (b == 0) return nd_fail(failed);
-    return b == -1 ? nd_neg(a) : a / b;
+    if (b == 0 || (a == INT64_MIN && b == -1)) return nd_fail(failed);
+    return a / b;
 }
 static inline int64_t nd_mod(int64_t a, int64_t b, int *failed) {
     if (b == 0) return nd_fail(failed);
@@ -202,7 +200,7 @@ enum {
     ND_CODE_NOT, ND_CODE_AND, ND_CODE_OR, ND_CODE_IF,
     ND_CODE_ADD, ND_CODE_SUB, ND_CODE_MUL, ND_CODE_NEG, ND_CODE_ABS, ND_CODE_MIN, ND_CODE_MAX, ND_CODE_EQUAL,
     ND_CODE_LESS, ND_CODE_LESS_EQUAL, ND_CODE_TEXT_EQUAL, ND_CODE_DIV, ND_CODE_MOD, ND_CODE_FLOOR_DIV,
-    ND_CODE_FLOOR_MOD, ND_CODE_CHECKED_ADD, ND_CODE_CHECKED_SUB, ND_CODE_CHECKED_MUL, ND_CODE_POWER,
+    ND_CODE_FLOOR_MOD, ND_CODE_POWER,
     ND_CODE_BIT_AND, ND_CODE_BIT_OR, ND_CODE_BIT_XOR, ND_CODE_SHIFT_LEFT, ND_CODE_SHIFT_RIGHT,
     ND_CODE_COMPARE, ND_CODE_FLOAT_COMPARE, ND_CODE_INT_FLOAT_COMPARE, ND_CODE_FLOAT_INT_COMPARE,
     ND_CODE_TO_FLOAT, ND_CODE_TRUE_DIV, ND_CODE_POWER_FLOAT, ND_CODE_FLOAT_ADD, ND_CODE_FLOAT_SUB,
@@ -289,11 +287,11 @@ static inline nd_value nd_compute(int operation, nd_value a, nd_value b) {
     case ND_CODE_NOT: r.i = !a.i; break;
     case ND_CODE_AND: r.i = a.i && b.i; r.failed = a.failed || (a.i && b.failed); break;
     case ND_CODE_OR: r.i = a.i || b.i; r.failed = a.failed || (!a.i && b.failed); break;
-    case ND_CODE_ADD: r.i = nd_wrap((uint64_t)a.i + (uint64_t)b.i); break;
-    case ND_CODE_SUB: r.i = nd_sub(a.i, b.i); break;
-    case ND_CODE_MUL: r.i = nd_wrap((uint64_t)a.i * (uint64_t)b.i); break;
-    case ND_CODE_NEG: r.i = nd_neg(a.i); break;
-    case ND_CODE_ABS: r.i = a.i < 0 ? nd_neg(a.i) : a.i; break;
+    case ND_CODE_ADD: r.i = nd_checked_add(a.i, b.i, failed); break;
+    case ND_CODE_SUB: r.i = nd_checked_sub(a.i, b.i, failed); break;
+    case ND_CODE_MUL: r.i = nd_checked_mul(a.i, b.i, failed); break;
+    case ND_CODE_NEG: r.i = nd_checked_sub(0, a.i, failed); break;
+    case ND_CODE_ABS: r.i = a.i < 0 ? nd_checked_sub(0, a.i, failed) : a.i; break;
     case ND_CODE_MIN: r.i = nd_min(a.i, b.i); break;
     case ND_CODE_MAX: r.i = a.i > b.i ? a.i : b.i; break;
     case ND_CODE_EQUAL: r.i = a.i == b.i; break;
@@ -304,9 +302,6 @@ static inline nd_value nd_compute(int operation, nd_value a, nd_value b) {
     case ND_CODE_MOD: r.i = nd_mod(a.i, b.i, failed); break;
     case ND_CODE_FLOOR_DIV: r.i = nd_floor_div(a.i, b.i, failed); break;
     case ND_CODE_FLOOR_MOD: r.i = nd_floor_mod(a.i, b.i, failed); break;
-    case ND_CODE_CHECKED_ADD: r.i = nd_checked_add(a.i, b.i, failed); break;
-    case ND_CODE_CHECKED_SUB: r.i = nd_checked_sub(a.i, b.i, failed); break;
-    case ND_CODE_CHECKED_MUL: r.i = nd_checked_mul(a.i, b.i, failed); break;
     case ND_CODE_POWER: r.i = nd_power(a.i, b.i, failed); break;
     case ND_CODE_BIT_AND: r.i = nd_wrap((uint64_t)a.i & (uint64_t)b.i); break;
     case ND_CODE_BIT_OR: r.i = nd_wrap((uint64_t)a.i | (uint64_t)b.i); break;

@@ -1,5 +1,5 @@
 # The fixed part of exported kernels, which is the same for all: it computes the rules of a kernel, which are tables of data.
-# Integers wrap around at 64 bits, as in C. An operation that has no value raises ValueError.
+# An operation that has no value, or an integer beyond 64 bits, raises ValueError.
 import collections
 import math
 import struct
@@ -9,10 +9,6 @@ _INT_MIN, _INT_MAX = -2**63, 2**63 - 1
 
 def _fail(reason):
     raise ValueError(reason)
-
-
-def _wrap(a):
-    return (a - _INT_MIN) % 2**64 + _INT_MIN
 
 
 def _checked(a):
@@ -25,7 +21,7 @@ def _nonzero(b):
 
 def _div(a, b):
     q = abs(a) // abs(_nonzero(b))
-    return _wrap(q if (a < 0) == (b < 0) else -q)
+    return _checked(q if (a < 0) == (b < 0) else -q)
 
 
 def _mod(a, b):
@@ -195,14 +191,13 @@ def _float_divisor(a):
 # The operations of rules. A divisor of a size is a pair of a whole number and another one, of which one is 1.
 _OPERATIONS = {
     "not": lambda a: not a, "and": lambda a, b: a and b, "or": lambda a, b: a or b, "if": lambda c, a, b: a if c else b,
-    "add": lambda a, b: _wrap(a + b), "sub": lambda a, b: _wrap(a - b), "mul": lambda a, b: _wrap(a * b),
-    "neg": lambda a: _wrap(-a), "abs": lambda a: _wrap(abs(a)), "min": min, "max": max,
+    "add": lambda a, b: _checked(a + b), "sub": lambda a, b: _checked(a - b), "mul": lambda a, b: _checked(a * b),
+    "neg": lambda a: _checked(-a), "abs": lambda a: _checked(abs(a)), "min": min, "max": max,
     "equal": lambda a, b: a == b, "less": lambda a, b: a < b, "less_equal": lambda a, b: a <= b,
     "text_equal": lambda a, b: a == b,
     "div": _div, "mod": _mod,
     "floor_div": lambda a, b: _checked(a // _nonzero(b)), "floor_mod": lambda a, b: a % _nonzero(b),
-    "checked_add": lambda a, b: _checked(a + b), "checked_sub": lambda a, b: _checked(a - b),
-    "checked_mul": lambda a, b: _checked(a * b), "power": _power,
+    "power": _power,
     "bit_and": lambda a, b: a & b, "bit_or": lambda a, b: a | b, "bit_xor": lambda a, b: a ^ b,
     "shift_left": _shift_left, "shift_right": _shift_right,
     "compare": _compare, "float_compare": _compare, "int_float_compare": _compare, "float_int_compare": _compare,

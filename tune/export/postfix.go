@@ -229,7 +229,7 @@ func (c *compiler) addCall(n *expression.Node) {
 		}
 		kinds = append(kinds, kind)
 	}
-	name := n.Function
+	name := strings.TrimPrefix(n.Function, "checked_") // as all operations of integers are
 	add := c.add
 	switch {
 	case name == "compare" && floats == 1:
@@ -239,7 +239,7 @@ func (c *compiler) addCall(n *expression.Node) {
 		return
 	case floats > 0 || name == "sqrt" || name == "log2":
 		add = c.addFloat
-		name = "float_" + strings.TrimPrefix(name, "checked_") // floats do not overflow
+		name = "float_" + name
 	}
 	for _, a := range n.Args {
 		add(a)

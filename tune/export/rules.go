@@ -355,7 +355,7 @@ func (r *Rules) size(a *launch.Argument) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	codes = append(append(append(codes, code{"positive", 1}), element...), code{"checked_mul", 2})
+	codes = append(append(append(codes, code{"positive", 1}), element...), code{"mul", 2})
 	return r.addCodes(fmt.Sprintf("arguments.%s.size in bytes: %s elements of %s", a.Name, text, elementText(a)), codes), nil
 }
 

@@ -142,8 +142,8 @@ func (n *Node) compute() (any, error) {
 		return slices.Contains(values[1:], values[0]), nil
 	case n.Of[0] == String:
 		return n.computeTexts(values), nil
-	case operators[n.Code].checks != nil:
-		return operators[n.Code].checks(values[0].(int), values[1].(int))
+	case operators[n.Code].checks != nil && n.Of[0] == Int:
+		return operators[n.Code].checks(values[0].(int), values[len(values)-1].(int))
 	}
 	args := make([]Program, len(values))
 	for i, v := range values {

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -56,24 +57,26 @@ func (e *evaluator) raw(v any, texts *[]string) uint64 {
 	return uint64(place)
 }
 
-// eval is the value of the expression; false where it cannot be computed, or where a name has a
-// value of another kind than its example.
-func (e *evaluator) eval(environment map[string]any) (v any, ok bool) {
+// errKind says that a name has a value of another kind than its example.
+var errKind = errors.New("a value is of another kind than expected")
+
+// eval is the value of the expression. Where it cannot be computed, the error is errKind or errOverflow, whatever the reason.
+func (e *evaluator) eval(environment map[string]any) (any, error) {
 	f := e.frames.Get().(*Frame)
 	defer e.frames.Put(f)
 	texts, ok := e.load(f, environment)
 	if !ok {
-		return nil, false
+		return nil, errKind
 	}
 	f.Failed = false
 	raw := e.program(f)
 	switch {
 	case f.Failed:
-		return nil, false
+		return nil, errOverflow
 	case e.kind == String:
-		return texts[raw], true
+		return texts[raw], nil
 	}
-	return Value(e.kind, raw), true
+	return Value(e.kind, raw), nil
 }
 
 // load reads the values of the names into a frame, and returns the texts that the frame numbers. It returns
@@ -105,7 +108,7 @@ func (e *Expression) Series(environment map[string]any, names ...string) Series 
 		for i, name := range names {
 			environment[name] = values[i]
 		}
-		v, err := e.run(environment)
+		v, err := e.Eval(environment)
 		if err != nil {
 			return 0, false, err
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/optimizer"
 	"github.com/expr-lang/expr/parser"
+	syntax "github.com/expr-lang/expr/parser/operator"
 	"github.com/expr-lang/expr/types"
 	"github.com/expr-lang/expr/vm"
 
@@ -61,7 +62,7 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	if err != nil {
 		return nil, readable(source, err)
 	}
-	free, err := namesIn(tree.Node)
+	free, err := namesIn(&tree.Node)
 	if err != nil {
 		return nil, readable(source, err)
 	}
@@ -106,6 +107,7 @@ func Compile(source string, scope Scope) (*Expression, error) {
 // language is that of expr-lang with those of its functions that compute, and with the functions
 // of this package. Its tables are only read: a compilation works with a copy of the rest.
 var language = sync.OnceValue(func() *conf.Config {
+	syntax.Unary["not"] = syntax.Binary["=="] // as in Python, «not a in b» is «not (a in b)»
 	config := conf.CreateNew()
 	for name := range config.Builtins {
 		if !slices.Contains(builtins, name) {
@@ -179,6 +181,10 @@ func (c *nameCollector) Visit(node *ast.Node) {
 			c.names = append(c.names, n.Value)
 			c.columns[n.Value] = n.Location().From + 1
 		}
+	case *ast.BinaryNode:
+		if n.Operator == "%" {
+			ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: "%"}, Arguments: []ast.Node{n.Left, n.Right}})
+		}
 	case *ast.VariableDeclaratorNode:
 		c.local[n.Name] = true
 	case *ast.CallNode:
@@ -191,10 +197,11 @@ func (c *nameCollector) Visit(node *ast.Node) {
 }
 
 // namesIn collects the names that an expression reads, in the order of their appearance,
-// without the functions it calls and the variables it declares itself.
-func namesIn(root ast.Node) (*nameCollector, error) {
+// without the functions it calls and the variables it declares itself. Every % becomes a call of the function of
+// that name, which takes floats, too.
+func namesIn(root *ast.Node) (*nameCollector, error) {
 	c := &nameCollector{columns: map[string]int{}, local: map[string]bool{}, callees: map[string]bool{}}
-	ast.Walk(&root, c)
+	ast.Walk(root, c)
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -233,16 +240,21 @@ func (e *Expression) Root() *Node { return e.root }
 // Eval computes the expression. The environment holds a value for every name that it
 // reads.
 func (e *Expression) Eval(environment map[string]any) (any, error) {
-	if e.root != nil {
-		if v, ok := e.closure().eval(environment); ok {
-			return v, nil
-		}
+	if e.root == nil {
+		return e.run(environment)
 	}
-	return e.run(environment)
+	v, err := e.closure().eval(environment)
+	if err != nil {
+		if other, reason := e.run(environment); reason != nil || err == errKind {
+			return other, reason
+		}
+		return nil, fmt.Errorf("in %q: %w", e, err)
+	}
+	return v, nil
 }
 
 // run computes the expression by the VM of expr-lang: one that has no nodes, or one that fails, of
-// which the VM knows the reason.
+// which the VM knows the reason unless an integer overflows: there it wraps around.
 func (e *Expression) run(environment map[string]any) (any, error) {
 	v, err := vm.Run(e.program, environment)
 	if err != nil {

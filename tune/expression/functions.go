@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -46,6 +47,7 @@ var functions = []function{
 	{"checked_add", two, onNumbers(addInts, addFloats), addInts, widest, 0},
 	{"checked_sub", two, onNumbers(subInts, subFloats), subInts, widest, 0},
 	{"checked_mul", two, onNumbers(mulInts, mulFloats), mulInts, widest, 0},
+	{"%", twoToInt, onWholes(remainder), nil, onlyInts, Remainder},
 	{"compare", twoToInt, compareNumbers, nil, always(Int), 0},
 	{"round_down", oneToInt, toInt(math.Floor), nil, always(Int), 0},
 	{"round_up", oneToInt, toInt(math.Ceil), nil, always(Int), 0},
@@ -147,6 +149,19 @@ func onInts(compute func(a, b int) (int, error)) func([]any) (any, error) {
 	}
 }
 
+// onWholes computes with integers, and with floats that are whole numbers.
+func onWholes(compute func(a, b int) (int, error)) func([]any) (any, error) {
+	return func(params []any) (any, error) {
+		params = slices.Clone(params)
+		for i, v := range params {
+			if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < exactLimit {
+				params[i] = int(f)
+			}
+		}
+		return onInts(compute)(params)
+	}
+}
+
 // toInt makes an integer of a number.
 func toInt(round func(float64) float64) func([]any) (any, error) {
 	return func(params []any) (any, error) {
@@ -215,8 +230,11 @@ func bitOr(a, b int) (int, error)  { return a | b, nil }
 func bitXor(a, b int) (int, error) { return a ^ b, nil }
 
 func quotient(a, b int) (int, error) {
-	if b == 0 {
+	switch {
+	case b == 0:
 		return 0, errZero
+	case a == math.MinInt && b == -1:
+		return 0, errOverflow
 	}
 	return a / b, nil
 }
@@ -229,17 +247,11 @@ func remainder(a, b int) (int, error) {
 }
 
 func floorDivInts(a, b int) (int, error) {
-	switch {
-	case b == 0:
-		return 0, errZero
-	case a == math.MinInt && b == -1:
-		return 0, errOverflow
-	}
-	q := a / b
-	if a%b != 0 && (a < 0) != (b < 0) {
+	q, err := quotient(a, b)
+	if err == nil && a%b != 0 && (a < 0) != (b < 0) {
 		q--
 	}
-	return q, nil
+	return q, err
 }
 
 func floorModInts(a, b int) (int, error) {
@@ -356,6 +368,15 @@ func subInts(a, b int) (int, error) {
 	return 0, errOverflow
 }
 
+func negative(a, _ int) (int, error) { return subInts(0, a) }
+
+func absolute(a, _ int) (int, error) {
+	if a < 0 {
+		return subInts(0, a)
+	}
+	return a, nil
+}
+
 func mulInts(a, b int) (int, error) {
 	if p, ok := product(a, b); ok {
 		return p, nil
@@ -365,11 +386,8 @@ func mulInts(a, b int) (int, error) {
 
 // product is a · b; not ok where an int cannot hold it.
 func product(a, b int) (p int, ok bool) {
-	if a == 0 || b == 0 {
-		return 0, true
-	}
-	p = a * b
-	return p, p/b == a && !(a == -1 && b == math.MinInt) && !(b == -1 && a == math.MinInt)
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	return int(low), int(high)-a>>63&b-b>>63&a == int(low)>>63
 }
 
 func addFloats(a, b float64) (float64, error) { return a + b, nil }

@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// exactLimit bounds the integers that bounds hold exactly; what can be larger can be
-// anything, since integers wrap around.
+// exactLimit bounds the integers that bounds hold exactly; what can be as large can be
+// anything.
 const exactLimit = 1 << 53
 
 // Bounds are the least and the largest that a part of an expression can be, as a number: of
@@ -15,10 +15,10 @@ type Bounds [2]float64
 // Unbounded are the bounds of what can be anything.
 var Unbounded = Bounds{math.Inf(-1), math.Inf(1)}
 
-// BoundsOf are bounds that hold for certain: of integers that may have wrapped around, and of
+// BoundsOf are bounds that hold for certain: of large integers, of floats that may be infinite or NaN, and of
 // what is no number, those of everything.
 func BoundsOf(k Kind, lo, hi float64) Bounds {
-	if math.IsNaN(lo) || math.IsNaN(hi) || (k == Int && (lo < -exactLimit || hi > exactLimit)) {
+	if math.IsNaN(hi-lo) || k == Int && max(-lo, hi) >= exactLimit || k == Float && math.IsInf(hi-lo, 0) {
 		lo, hi = math.Inf(-1), math.Inf(1)
 	}
 	if k == Bool {
@@ -42,7 +42,17 @@ func (o *Operation) Fails(args []Bounds) bool {
 	case Quotient, Remainder, FloorDiv, FloorMod:
 		by := args[1]
 		// The least integer has no quotient by -1 among the integers.
-		return by[0] <= 0 && by[1] >= 0 || o.Code == FloorDiv && args[0][0] < -exactLimit && by[0] <= -1
+		return by[0] <= 0 && by[1] >= 0 || (o.Code == Quotient || o.Code == FloorDiv) && args[0][0] < -exactLimit && by[0] <= -1
+	}
+	return false
+}
+
+// Overflows reports whether the operation can leave the integers for arguments within bounds.
+func (o *Operation) Overflows(args []Bounds) bool {
+	switch o.Code {
+	case Add, Subtract, Multiply, Negate, Absolute:
+		lo, hi := o.extent(args)
+		return o.Kind == Int && !(max(-lo, hi) <= 1<<62) // NaN, too
 	}
 	return false
 }

@@ -60,7 +60,7 @@ type operator struct {
 	gives  kinds                       // of its result; none: that of its arguments
 	ints   func(a, b uint64) uint64    // of integers, conditions and strings
 	floats func(a, b uint64) uint64    // of floats
-	checks func(a, b int) (int, error) // of integers, where it can fail
+	checks func(a, b int) (int, error) // of integers, where it can fail, in place of ints
 	extent extent                      // nil: not known
 }
 
@@ -80,19 +80,19 @@ func (k kinds) has(of Kind) bool { return k>>of&1 != 0 }
 var operators = [Codes]operator{
 	Add: {
 		text: "+", level: addLevel, takes: numberKinds | stringKind,
-		ints: ofInts(sum), floats: ofFloats(sum), extent: sumExtent,
+		checks: addInts, floats: ofFloats(func(a, b float64) float64 { return a + b }), extent: sumExtent,
 	},
 	Subtract: {
 		text: "-", level: addLevel, takes: numberKinds,
-		ints: ofInts(difference), floats: ofFloats(difference), extent: differenceExtent,
+		checks: subInts, floats: ofFloats(func(a, b float64) float64 { return a - b }), extent: differenceExtent,
 	},
 	Multiply: {
 		text: "*", level: multiplyLevel, takes: numberKinds,
-		ints: ofInts(times), floats: ofFloats(times), extent: productExtent,
+		checks: mulInts, floats: ofFloats(func(a, b float64) float64 { return a * b }), extent: productExtent,
 	},
 	Divide: {
 		text: "/", level: multiplyLevel, takes: floatKind,
-		floats: ofFloats(over), extent: quotientExtent(itself),
+		floats: ofFloats(func(a, b float64) float64 { return a / b }), extent: quotientExtent(itself),
 	},
 	Quotient: {
 		text: "div", level: atomLevel, takes: intKind,
@@ -116,7 +116,7 @@ var operators = [Codes]operator{
 	},
 	Negate: {
 		level: signLevel, takes: numberKinds,
-		ints: ofInt(negative), floats: ofFloat(negative), extent: negativeExtent,
+		checks: negative, floats: ofFloat(func(a float64) float64 { return -a }), extent: negativeExtent,
 	},
 	Minimum: {
 		text: "min", level: atomLevel, takes: intKind | floatKind,
@@ -128,7 +128,7 @@ var operators = [Codes]operator{
 	},
 	Absolute: {
 		text: "abs", level: atomLevel, takes: numberKinds,
-		ints: ofInt(absolute), floats: ofFloat(math.Abs), extent: absoluteExtent,
+		checks: absolute, floats: ofFloat(math.Abs), extent: absoluteExtent,
 	},
 	Ceil: {
 		text: "ceil", level: atomLevel, takes: floatKind,
@@ -194,12 +194,6 @@ func codeOf(text string, isFunction bool) (Code, bool) {
 
 type number interface{ int64 | float64 }
 
-func sum[T number](a, b T) T          { return a + b }
-func difference[T number](a, b T) T   { return a - b }
-func times[T number](a, b T) T        { return a * b }
-func over(a, b float64) float64       { return a / b }
-func negative[T number](a T) T        { return -a }
-func absolute(a int64) int64          { return max(a, -a) }
 func least(a, b int64) int64          { return min(a, b) }
 func most(a, b int64) int64           { return max(a, b) }
 func itself(f float64) float64        { return f }
@@ -212,10 +206,6 @@ func floatToInt(a, _ uint64) uint64   { return uint64(int64(math.Float64frombits
 
 func ofInts(g func(a, b int64) int64) func(a, b uint64) uint64 {
 	return func(a, b uint64) uint64 { return uint64(g(int64(a), int64(b))) }
-}
-
-func ofInt(g func(a int64) int64) func(a, _ uint64) uint64 {
-	return func(a, _ uint64) uint64 { return uint64(g(int64(a))) }
 }
 
 func ofFloats(g func(a, b float64) float64) func(a, b uint64) uint64 {

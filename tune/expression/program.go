@@ -37,23 +37,18 @@ func (o Operation) Program(args []Program) Program {
 		}
 	}
 	d := &operators[o.Code]
-	compute, a := d.ints, args[0]
+	compute, a, b := d.ints, args[0], args[len(args)-1]
 	if o.Of[0] == Float {
 		compute = d.floats
 	}
 	switch {
-	case d.checks != nil:
-		return integers(a, args[1], d.checks)
+	case d.checks != nil && o.Of[0] == Int:
+		return integers(a, b, d.checks)
 	case len(args) == 1:
 		return func(f *Frame) uint64 { return compute(a(f), 0) }
 	}
-	b := args[1]
 	if o.Of[0] != Float { // the most frequent are not called, which takes time
 		switch o.Code {
-		case Add:
-			return func(f *Frame) uint64 { return a(f) + b(f) }
-		case Multiply:
-			return func(f *Frame) uint64 { return a(f) * b(f) }
 		case Equal:
 			return func(f *Frame) uint64 { return Bit(a(f) == b(f)) }
 		case Less:

@@ -101,7 +101,7 @@ func (b *nodes) intern(n node) *node {
 		n.fails = n.fails || a.fails
 		bounds[i] = a.bounds
 	}
-	n.fails = n.fails || n.Operation.Fails(bounds)
+	n.fails = n.fails || n.Operation.Fails(bounds) || n.Operation.Overflows(bounds)
 	n.bounds = b.boundsOf(&n, bounds)
 	made := &n
 	b.made[string(key)] = made

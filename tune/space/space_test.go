@@ -185,3 +185,54 @@ func TestSurvivors(t *testing.T) {
 		t.Errorf("Survivors(0) = %s", got)
 	}
 }
+
+// TestBoundsForgetNothing: what bounds decide early is what the expression gives.
+func TestBoundsForgetNothing(t *testing.T) {
+	for _, c := range []struct {
+		restriction string
+		values      []Value
+		want        int
+	}{
+		{"not (min(x / y, 5.0) <= 5.0)", []Value{0, 3}, 1},            // NaN at [0, 0]
+		{"not (max(min(x / y, 5.0), -1.0) <= 5.0)", []Value{0, 3}, 1}, // finite but for NaN
+		{"not (abs(x / y) >= 0)", []Value{0, 3}, 1},
+		{"not (x * 1e300 * 1e300 - y * 1e300 * 1e300 < 1e9)", []Value{0, 3}, 2}, // infinities that cancel
+		{"x <= 9007199254740992 and y == 1", []Value{1, 1<<53 + 1}, 1},
+		{"x >= -9007199254740992 and y == 1", []Value{1, -1<<53 - 1}, 1},
+	} {
+		p, err := NewParameters([]Parameter{{"x", c.values}, {"y", c.values}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(t.Context(), p, expressions(c.restriction), nil)
+		if err != nil || s.Len() != c.want {
+			t.Errorf("%s: %v, %v; want %d configurations", c.restriction, s, err, c.want)
+		}
+	}
+}
+
+// TestOverflow: integers beyond 64 bits are an error with the configuration.
+func TestOverflow(t *testing.T) {
+	big := ints(1, 1<<16)
+	p, err := NewParameters([]Parameter{{"a", big}, {"b", big}, {"c", big}, {"d", big}, {"on", []Value{true, false}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for restriction, want := range map[string]string{
+		"a * b * c * d <= 1024":                                               "a=65536, b=65536, c=65536, d=65536",
+		"a * b * c * d - 1 <= 1024":                                           "beyond the integers of 64 bits",
+		"a * b * c * d * 0 == 0":                                              "", // the product of what is known comes first
+		"9223372036854775807 + a > 0":                                         "beyond the integers of 64 bits",
+		"a * b * c * 32767 <= 9223372036854775807":                            "",
+		"d < 2 and a * b * c * d <= 1024":                                     "",
+		"a * b * c > 1024 or a * b * c * d <= 1024 or d == 65536":             "",
+		"not on in [true, false] or a * b == 1":                               "",
+		"a == 1 and b == 1 and c == 1 and a * b * c * d in [d, a * b, 65536]": "",
+	} {
+		_, err := New(t.Context(), p, expressions(restriction), nil)
+		switch {
+		case want == "" && err != nil, want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v; want %q", restriction, err, want)
+		}
+	}
+}
