@@ -183,8 +183,7 @@ func (r *run) ranked(cards []Card) []int {
 		for j := range times {
 			times[j] /= ratio
 		}
-		stats := judge.StatsOf(times)
-		judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, stats, stats.Mean, result.Parts, result.Readings)
+		judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, judge.StatsOf(times), result.Parts, result.Readings)
 		if err == nil {
 			result.Objective = judgement.Objective
 			if r.problem.Objective().Several() {

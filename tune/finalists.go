@@ -202,8 +202,7 @@ func (r *run) keepFinals() error {
 
 // judgeFinal computes the metrics and the objective of a result at its final time.
 func judgeFinal(p *problem.Problem, result *Result, d hardware.Device) *judge.Judgement {
-	stats := judge.StatsOf(result.Final)
-	judgement, err := p.Judge(result.Configuration, d, stats, stats.Median, result.Parts, result.LastReadings())
+	judgement, err := p.Judge(result.Configuration, d, judge.StatsOf(result.Final), result.Parts, result.LastReadings())
 	if err != nil {
 		judgement.Objective = math.NaN() // such a time decides nothing
 	}

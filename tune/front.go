@@ -18,16 +18,16 @@ func (r *Result) Values(o judge.Objective) []float64 {
 	if f.Final {
 		times = judge.StatsOf(r.Final)
 	}
-	return minimised(o, times, f.Time, f.Judgement)
+	return minimised(o, times, f.Judgement)
 }
 
 // searched is Values by the measurement of the search.
 func (r *Result) searched(o judge.Objective) []float64 {
-	return minimised(o, r.Stats(), r.Time(), judge.Judgement{Metrics: r.Metrics, Objective: r.Objective})
+	return minimised(o, r.Stats(), judge.Judgement{Metrics: r.Metrics, Objective: r.Objective})
 }
 
-func minimised(o judge.Objective, times judge.Stats, time float64, j judge.Judgement) []float64 {
-	more := each.Of(o.More, func(one judge.Objective) float64 { return one.Value(times, time, j.Metrics) })
+func minimised(o judge.Objective, times judge.Stats, j judge.Judgement) []float64 {
+	more := each.Of(o.More, func(one judge.Objective) float64 { return one.Value(times, j.Metrics) })
 	return negated(o, append([]float64{j.Objective}, more...))
 }
 

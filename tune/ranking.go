@@ -115,7 +115,7 @@ func (r *Result) finalObjective() float64 {
 type Figures struct {
 	Time float64 // milliseconds
 	judge.Judgement
-	Final bool // of the final measurement, whose median is Time; else of the search, whose mean it is
+	Final bool // Time is the median of the final measurement, else of the search
 }
 
 // Figures returns the numbers of the measurement that ranks the result.

@@ -131,8 +131,8 @@ func (r *Result) Launches() []string {
 // Stats returns the statistics of the timed launches.
 func (r *Result) Stats() judge.Stats { return judge.StatsOf(r.Times) }
 
-// Time returns the mean of the timed launches in milliseconds, 0 if there are none.
-func (r *Result) Time() float64 { return r.Stats().Mean }
+// Time returns the median of the timed launches in milliseconds, 0 if there are none.
+func (r *Result) Time() float64 { return r.Stats().Median }
 
 // FinalTime returns the median of the measurement in turn at the end of a run in milliseconds, 0
 // if the configuration took no part.

@@ -64,7 +64,7 @@ func TestAddLimits(t *testing.T) {
 			r *Result
 			d hardware.Device
 		}{{&results[i], hardware.Device{}}, {&want[i], known}} {
-			judgement, err := p.Judge(judged.r.Configuration, judged.d, judged.r.Stats(), judged.r.Time(), nil, nil)
+			judgement, err := p.Judge(judged.r.Configuration, judged.d, judged.r.Stats(), nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func TestAddLimits(t *testing.T) {
 func TestObjectiveAtIsThatOfRun(t *testing.T) {
 	times := []float64{4, 1, 1}
 	d := hardware.Device{ComputeUnits: 10}
-	for objective, want := range map[string]float64{"": 2, "time": 2, "time_min": 1, "time_median": 1, "rate": 15, "GB/s": 30} {
+	for objective, want := range map[string]float64{"": 1, "time": 1, "time_min": 1, "time_median": 1, "time_mean": 2, "rate": 15, "GB/s": 15} {
 		def := lineDefinition(6)
 		def.Metrics = []task.Metric{{Name: "rate", Expression: "i * 3 / time_min"}, {Name: "GB/s", Expression: "rate * time * device.compute_units / 10"}}
 		def.Objective = judge.Objective{Name: objective}

@@ -118,6 +118,9 @@ func newRun(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Opti
 				if _, twice := r.known[i]; previous.Refused && !twice {
 					r.refused++
 				}
+				if previous.Rankable() { // perhaps by the mean, of an older program
+					r.judge(&previous)
+				}
 				r.logged = append(r.logged, i)
 				r.known[i] = previous
 				r.see(previous)
@@ -480,8 +483,7 @@ func (r *run) judge(result *Result) {
 	if result.Status != Correct || r.options.Untimed {
 		return
 	}
-	stats := result.Stats()
-	judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, stats, stats.Mean, result.Parts, result.Readings)
+	judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, result.Stats(), result.Parts, result.Readings)
 	result.Metrics, result.Objective = judgement.Metrics, judgement.Objective
 	if !r.problem.IsPipeline() {
 		if launches, err := r.problem.Launches(result.Configuration, r.outcome.Device); err == nil {

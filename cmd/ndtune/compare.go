@@ -73,7 +73,7 @@ func compareFlags() []cli.Flag {
 		},
 		&cli.StringFlag{
 			Name: "objective", Category: categorySearch,
-			Usage: "rank records by `OBJECTIVE` instead of that of their search: time, time_min, time_median or a metric, " +
+			Usage: "rank records by `OBJECTIVE` instead of that of their search: time, time_mean, time_min or a metric, " +
 				"maximised after the word maximize; a specification takes --set spec.objective=OBJECTIVE",
 		},
 		&cli.DurationFlag{

@@ -37,7 +37,7 @@ The page is one file. It works offline, from a disk or in a mail, and makes no r
 			},
 			&cli.StringFlag{
 				Name: "objective", Category: categoryOutput,
-				Usage: "rank by `OBJECTIVES`, several with commas, instead of those of the search: time, time_min, time_median or a " +
+				Usage: "rank by `OBJECTIVES`, several with commas, instead of those of the search: time, time_mean, time_min or a " +
 					"metric, each maximised after the word maximize; several give a front (docs/front.md)",
 			},
 			&cli.StringFlag{

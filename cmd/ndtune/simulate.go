@@ -65,7 +65,7 @@ func simulateFlags() []cli.Flag {
 		},
 		&cli.StringFlag{
 			Name: "objective", Category: categorySearch,
-			Usage: "improve `OBJECTIVES`, several with commas, instead of those of the records: time, time_min, time_median or a " +
+			Usage: "improve `OBJECTIVES`, several with commas, instead of those of the records: time, time_mean, time_min or a " +
 				"metric, each maximised after the word maximize; several give a front (docs/front.md)",
 		},
 		&cli.IntFlag{

@@ -270,7 +270,7 @@ func stepsOf(r *tune.Result) float64 {
 	return 1
 }
 
-// timeAStep returns the mean time of a launch in the search, divided by its steps.
+// timeAStep returns the median time of a launch in the search, divided by its steps.
 func timeAStep(r *tune.Result) float64 { return r.Time() / stepsOf(r) }
 
 // closeToBest is the largest ratio of times, to the best, of the configurations that are listed.

@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ndtune import util
 
 
@@ -56,6 +58,9 @@ class Cache:
                 f"Cannot load cache which contains results obtained with different tunable parameters: {fault}"
             )
         self.device, self.results = data["device_name"], data["cache"]
+        for result in self.results.values():
+            if result.get("times"):  # Kernel Tuner, and ndtune before, stored their mean
+                result["time"] = float(np.median(result["times"]))
 
     def open(self, device: str, objective: Sequence[str]) -> None:
         """Prepare the file for appending results of a device."""

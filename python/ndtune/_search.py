@@ -224,7 +224,7 @@ class Search(Outcome):
         row: dict[str, Any] = {}
         if line["status"] == "correct":
             row |= self._observed.collect(values, line.get("metrics") or {})
-            row |= {"time": float(np.mean(line["times"])), "times": line["times"]}
+            row |= {"time": float(np.median(line["times"])), "times": line["times"]}
         else:
             reason = row["reason"] = told(line.get("reason", ""))
             # The compilers of GPUs refuse too much local memory, and so Kernel Tuner has it.
@@ -307,7 +307,7 @@ class Search(Outcome):
         """Answer with the objectives of a configuration whose times are known."""
         question = question["end"]
         row, times = self.task.space.configuration(question["configuration"]), question["times"]
-        row |= self._observed.collect(self.task.space.values(row), {}) | {"time": float(np.mean(times)), "times": times}
+        row |= self._observed.collect(self.task.space.values(row), {}) | {"time": float(np.median(times)), "times": times}
         util.process_metrics(row, self.task.metrics)
         for name in self._quantities.values():
             if name not in row:

@@ -10,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
@@ -183,15 +184,24 @@ func (b *Built) Totals(times []float64) []float64 {
 	return totals
 }
 
-// Parts returns the mean time of each kernel of a pipeline, from the times of the launches of some runs.
+// Parts returns the median time of each kernel of a pipeline, from the times of the launches of some runs.
 func (b *Built) Parts(times []float64) []launch.Part {
 	parts, index := launch.Parts(b.Variant.Launches), map[string]int{}
 	for i, p := range parts {
 		index[p.Kernel] = i
 	}
-	runs := float64(len(times) / len(b.Launches))
-	for i, ms := range times {
-		parts[index[b.Variant.Launches[i%len(b.Launches)].Kernel]].Time += ms / runs
+	all := make([][]float64, len(parts)) // the times of each kernel by run
+	for run := range slices.Chunk(times, len(b.Launches)) {
+		sums := make([]float64, len(parts))
+		for i, ms := range run {
+			sums[index[b.Variant.Launches[i].Kernel]] += ms
+		}
+		for i := range parts {
+			all[i] = append(all[i], sums[i])
+		}
+	}
+	for i := range parts {
+		parts[i].Time = judge.StatsOf(all[i]).Median
 	}
 	return parts
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// An Objective is the quantity that a search improves: time, time_min, time_median, an observed quantity such
+// An Objective is the quantity that a search improves: one of the [TimeNames], an observed quantity such
 // as energy, or the name of a metric, including those of the roofline.
 type Objective struct {
 	Name     string
@@ -99,17 +99,10 @@ func (o Objective) String() string {
 	return strings.Join(texts, ", ")
 }
 
-// Value returns the value of one objective from the metrics of a measurement, and from its times. The argument
-// time is that of the measurement: the mean of a search, the median of the final measurement. The value is NaN if it
-// is not known.
-func (o Objective) Value(times Stats, time float64, metrics []MetricValue) float64 {
-	switch o.First().Name {
-	case "time":
-		return time
-	case "time_min":
-		return times.Min
-	case "time_median":
-		return times.Median
+// Value returns the value of one objective from the times and the metrics of a measurement. It is NaN if it is not known.
+func (o Objective) Value(times Stats, metrics []MetricValue) float64 {
+	if v, ok := times.Named(o.First().Name); ok {
+		return v
 	}
 	if v, ok := Named(metrics, o.Name); ok {
 		return v

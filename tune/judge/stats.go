@@ -9,12 +9,25 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Stats summarise the timed launches of a configuration. All but Count are in milliseconds.
+// Stats summarise the timed launches of a configuration. All but Count are in milliseconds. The time of the configuration is the median:
+// one disturbed launch does not change it.
 type Stats struct {
 	Count             int
 	Mean, Median      float64
 	Min, Max          float64
 	StandardDeviation float64 // of the sample (n − 1); 0 for fewer than two launches
+}
+
+// TimeNames are the names of statistics in expressions and objectives. The first two are the same.
+var TimeNames = []string{"time", "time_median", "time_mean", "time_min"}
+
+// Named returns the statistic of one of the [TimeNames]. It is false for other names.
+func (s Stats) Named(name string) (float64, bool) {
+	i := slices.Index(TimeNames, name)
+	if i < 0 {
+		return 0, false
+	}
+	return []float64{s.Median, s.Median, s.Mean, s.Min}[i], true
 }
 
 // Rankable returns an error if there are no times, or if no launch can have taken them: configurations

@@ -46,7 +46,7 @@ type Part struct {
 	Kernel                string
 	Launches              int
 	Global, Local, Offset []int   // of every launch; nil if the launches have different ones
-	Time                  float64 // of all its launches in milliseconds; in a result, the mean of the timed runs
+	Time                  float64 // of all its launches in milliseconds; in a result, the median of the timed runs
 }
 
 // String describes the part: «merge, 45 launches: global size 65536, local size 256, 1.210 ms».

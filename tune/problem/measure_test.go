@@ -66,7 +66,7 @@ func TestJudgeReadings(t *testing.T) {
 	d.Objective.Name = "edp"
 	p := mustProblem(t, d)
 	judge := func(readings ...hardware.Reading) (judge.Judgement, error) {
-		return p.Judge(configurationOf(t, p, nil), hardware.Device{}, judge.StatsOf([]float64{2}), 2, nil, readings)
+		return p.Judge(configurationOf(t, p, nil), hardware.Device{}, judge.StatsOf([]float64{2}), nil, readings)
 	}
 	j, err := judge(hardware.Reading{Quantity: "energy", Value: 3}, hardware.MissingReading("temperature", "no sensor"))
 	hot, _ := j.Metric("hot")

@@ -17,11 +17,9 @@ import (
 	"github.com/ndtune/ndtune/tune/task"
 )
 
-var timeNames = []string{"time", "time_min", "time_median"}
-
 func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
 	scope = maps.Clone(scope)
-	for _, name := range timeNames {
+	for _, name := range judge.TimeNames {
 		scope[name] = 0.0
 	}
 	p.compileMeasure(errs, scope)
@@ -32,7 +30,7 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
 		}
 		scope[partTimes] = zeros
 	}
-	objectives := append(append(slices.Clone(timeNames), p.roofline.Reserved()...), p.quantities()...)
+	objectives := append(append(slices.Clone(judge.TimeNames), p.roofline.Reserved()...), p.quantities()...)
 	for _, m := range p.definition.Metrics {
 		field := "metrics." + m.Name
 		switch {
@@ -81,21 +79,23 @@ func (p *Problem) CheckObjective(d hardware.Device) error {
 const partTimes = "times"
 
 // Judge computes the metrics and the objective of timed launches and of what was observed. The times of the parts of a pipeline count as
-// shares of their sum: times.NAME is the share of the given time. A metric that cannot be computed is
+// shares of their sum: times.NAME is the share of the median. A metric that cannot be computed is
 // NaN. It is an error if the times cannot be ranked, or if the objective is not a finite number.
 func (p *Problem) Judge(
-	c space.Configuration, d hardware.Device, times judge.Stats, time float64, parts []launch.Part, readings []hardware.Reading,
+	c space.Configuration, d hardware.Device, times judge.Stats, parts []launch.Part, readings []hardware.Reading,
 ) (judge.Judgement, error) {
 	if err := times.Rankable(); err != nil {
 		return judge.Judgement{}, err
 	}
 	env := p.environmentOf(c, d)
-	env["time"], env["time_min"], env["time_median"] = time, times.Min, times.Median
+	for _, name := range judge.TimeNames {
+		env[name], _ = times.Named(name)
+	}
 	if p.IsPipeline() {
-		env[partTimes] = p.partTimes(parts, time)
+		env[partTimes] = p.partTimes(parts, times.Median)
 	}
 	failed := map[string]error{} // by metric
-	metrics := p.rooflineMetrics(env, d, time, failed)
+	metrics := p.rooflineMetrics(env, d, times.Median, failed)
 	metrics = append(metrics, p.observedMetrics(env, readings)...)
 	for i, e := range p.metrics {
 		name := p.definition.Metrics[i].Name
@@ -109,9 +109,9 @@ func (p *Problem) Judge(
 		}
 	}
 	objectives := p.Objective().All()
-	first := objectives[0].Value(times, time, metrics)
+	first := objectives[0].Value(times, metrics)
 	for _, o := range objectives {
-		if v := o.Value(times, time, metrics); !judge.Finite(v) {
+		if v := o.Value(times, metrics); !judge.Finite(v) {
 			if err := p.whyUnknown(o.Name, failed, readings); err != nil {
 				return judge.Judgement{Metrics: metrics, Objective: first}, fmt.Errorf("the objective %s is not known: %w", o.Name, err)
 			}
@@ -170,8 +170,7 @@ func (p *Problem) partTimes(parts []launch.Part, time float64) map[string]any {
 // ObjectiveAt returns the objective of a configuration by the times of its launches in milliseconds. It
 // is an error if these times cannot be ranked, or if the objective needs readings of instruments.
 func (p *Problem) ObjectiveAt(c space.Configuration, d hardware.Device, times []float64) (float64, error) {
-	stats := judge.StatsOf(times)
-	j, err := p.Judge(c, d, stats, stats.Mean, nil, nil)
+	j, err := p.Judge(c, d, judge.StatsOf(times), nil, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -190,7 +189,7 @@ func (p *Problem) compileObjective(errs *fieldErrors, names []string) {
 	for i, o := range all {
 		switch {
 		case !slices.Contains(names, o.Name):
-			errs.addf(field(i), "%q is neither time, time_min, time_median nor a metric%s", o.Name, nearest.Hint(o.Name, names))
+			errs.addf(field(i), "%q is neither a metric nor a time (%s)%s", o.Name, strings.Join(judge.TimeNames, ", "), nearest.Hint(o.Name, names))
 		case slices.ContainsFunc(all[:i], func(other judge.Objective) bool { return other.Name == o.Name }):
 			errs.addf(field(i), "the objective %s stands twice", o.Name)
 		case len(all) > 1 && strings.Contains(o.Name, ","):

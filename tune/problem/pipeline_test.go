@@ -69,11 +69,11 @@ func TestTheTimesOfParts(t *testing.T) {
 	p := mustProblem(t, passes())
 	c := configurationOf(t, p, nil)
 	parts := []launch.Part{{Kernel: "first", Time: 1}, {Kernel: "up", Time: 3}}
-	judgement, err := p.Judge(c, hardware.Device{}, judge.StatsOf([]float64{8}), 8, parts, nil)
+	judgement, err := p.Judge(c, hardware.Device{}, judge.StatsOf([]float64{8}), parts, nil)
 	if err != nil || fmt.Sprint(judgement.Metrics) != "[{first 2} {rest 6}]" {
 		t.Errorf("%v, %v", judgement.Metrics, err)
 	}
-	if judgement, err = p.Judge(c, hardware.Device{}, judge.StatsOf([]float64{8}), 8, nil, nil); err != nil || judgement.Metrics[0].Value == judgement.Metrics[0].Value {
+	if judgement, err = p.Judge(c, hardware.Device{}, judge.StatsOf([]float64{8}), nil, nil); err != nil || judgement.Metrics[0].Value == judgement.Metrics[0].Value {
 		t.Errorf("without parts: %v, %v", judgement.Metrics, err)
 	}
 }

@@ -163,7 +163,7 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 			d.Metrics = []task.Metric{{Name: "a1", Expression: "b1"}, {Name: "b1", Expression: "time"}}
 		},
 			"metrics.a1", "nothing is named b1"},
-		"objective": {func(d *task.Definition) { d.Objective.Name = "GB" }, "objective.name", "neither time"},
+		"objective": {func(d *task.Definition) { d.Objective.Name = "GB" }, "objective.name", "neither a metric nor a time"},
 
 		"argument without name": {func(d *task.Definition) { d.Arguments[0].Name = "" }, "arguments[0].name", "no name"},
 		"argument twice":        {func(d *task.Definition) { d.Arguments[1].Name = "y" }, "arguments[1].name", "two arguments are named y"},

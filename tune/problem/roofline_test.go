@@ -124,7 +124,7 @@ func TestRooflineMetrics(t *testing.T) {
 		{known, []judge.MetricValue{{Name: "GFLOP/s", Value: 100}, {Name: "GB/s", Value: 50}, {Name: "% of limit", Value: 50}, {Name: "speed", Value: 0.5}}},
 		{unknown, []judge.MetricValue{{Name: "GFLOP/s", Value: 100}, {Name: "GB/s", Value: 50}, {Name: "speed", Value: 0.5}}},
 	} {
-		judgement, err := p.Judge(configurationOf(t, p, map[string]any{"steps": 2}), c.device, judge.StatsOf([]float64{2}), 2, nil, nil)
+		judgement, err := p.Judge(configurationOf(t, p, map[string]any{"steps": 2}), c.device, judge.StatsOf([]float64{2}), nil, nil)
 		got := judgement.Metrics
 		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%v, %v; want %v", got, err, c.want)
@@ -142,7 +142,7 @@ func TestRooflineMetrics(t *testing.T) {
 // A roofline that cannot be computed for a configuration costs its metrics, not the result.
 func TestRooflineMetricsThatCannotBeComputed(t *testing.T) {
 	p := mustProblem(t, moving("1024", &task.Roofline{Flops: "div(4, steps - 1)", Bytes: "4096"}))
-	judgement, err := p.Judge(configurationOf(t, p, map[string]any{"steps": 1}), hardware.Device{Peaks: testPeaks()}, judge.StatsOf([]float64{2}), 2, nil, nil)
+	judgement, err := p.Judge(configurationOf(t, p, map[string]any{"steps": 1}), hardware.Device{Peaks: testPeaks()}, judge.StatsOf([]float64{2}), nil, nil)
 	got := judgement.Metrics
 	if err != nil || judgement.Objective != 2 || !math.IsNaN(got[0].Value) || got[1].Value != 4096/2e6 || !math.IsNaN(got[2].Value) {
 		t.Errorf("%v, %v", judgement, err)

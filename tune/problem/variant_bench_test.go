@@ -27,7 +27,7 @@ func BenchmarkJudge(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		stats := judge.StatsOf(times)
-		if _, err := p.Judge(c, hardware.Device{}, stats, stats.Mean, nil, nil); err != nil {
+		if _, err := p.Judge(c, hardware.Device{}, stats, nil, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -233,7 +233,7 @@ func TestConstantsAreNumbersInExpressions(t *testing.T) {
 			Kernel: task.Kernel{Name: "k", Source: " "}, ProblemSize: []task.Expr{"1"}, Constants: []task.Constant{{Name: "x", Value: c.value}},
 			Metrics: []task.Metric{{Name: "m", Expression: c.expression}},
 		})
-		judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, judge.StatsOf([]float64{1}), 1, nil, nil)
+		judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, judge.StatsOf([]float64{1}), nil, nil)
 		if err != nil || math.Abs(judgement.Metrics[0].Value-c.want) > 1e-12 {
 			t.Errorf("x = %v: %s is %v (%v), want %v", c.value, c.expression, judgement, err, c.want)
 		}

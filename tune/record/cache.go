@@ -23,7 +23,7 @@ func decodeCache(doc *document) (*Record, error) {
 		return nil, err
 	}
 	for _, e := range doc.cache {
-		d, result, err := readCacheEntry(c.layout, h.Objective, e.raw)
+		d, result, err := readCacheEntry(c.layout, &c.Header, e.raw)
 		if err != nil {
 			return nil, fmt.Errorf("cache entry %q: %w", e.key, err)
 		}
@@ -79,7 +79,7 @@ func (h *Header) readCacheHeader(doc *document) error {
 }
 
 // readCacheEntry reads one configuration.
-func readCacheEntry(l *layout, objective judge.Objective, raw []byte) (indices, tune.Result, error) {
+func readCacheEntry(l *layout, h *Header, raw []byte) (indices, tune.Result, error) {
 	r := tune.Result{Status: tune.Correct}
 	fail := func(name string) { r.Status, r.Reason = statusOfError(name), name }
 	mean := math.NaN()
@@ -106,7 +106,7 @@ func readCacheEntry(l *layout, objective judge.Objective, raw []byte) (indices, 
 		default:
 			if f, err := parseNumber(raw); err == nil {
 				r.Metrics = append(r.Metrics, judge.MetricValue{Name: name, Value: f})
-			} else if name == objective.Name {
+			} else if name == h.Objective.Name {
 				fail(textMember(raw))
 			}
 		}
@@ -118,13 +118,13 @@ func readCacheEntry(l *layout, objective judge.Objective, raw []byte) (indices, 
 	if err != nil {
 		return nil, r, err
 	}
-	finish(&r, objective, mean)
+	finish(&r, h, mean)
 	return d, r, nil
 }
 
 // finish makes a result of what a file says of it: the mean is the recorded time, NaN
 // where there is none.
-func finish(r *tune.Result, objective judge.Objective, mean float64) {
+func finish(r *tune.Result, h *Header, mean float64) {
 	if r.Status == tune.Correct {
 		switch {
 		case mean >= errorValue:
@@ -134,6 +134,7 @@ func finish(r *tune.Result, objective judge.Objective, mean float64) {
 			r.Status, r.Reason = tune.Runtime, "no time was recorded"
 		default:
 			r.Times = []float64{mean}
+			h.MeansOnly++
 		}
 	}
 	if r.Status != tune.Correct {
@@ -144,23 +145,7 @@ func finish(r *tune.Result, objective judge.Objective, mean float64) {
 		return
 	}
 	r.Verified = r.Durations.Verify > 0
-	r.Objective = objectiveValue(r, objective)
-}
-
-// objectiveValue computes the objective of a result from its times or its metrics.
-func objectiveValue(r *tune.Result, objective judge.Objective) float64 {
-	switch objective.Name {
-	case "", "time":
-		return r.Stats().Mean
-	case "time_min":
-		return r.Stats().Min
-	case "time_median":
-		return r.Stats().Median
-	}
-	if f, ok := r.Metric(objective.Name); ok {
-		return f
-	}
-	return math.NaN()
+	r.Objective = h.Objective.Value(r.Stats(), r.Metrics)
 }
 
 // EncodeCache writes a record as a cache file of Kernel Tuner, in the form that Kernel

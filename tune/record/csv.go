@@ -32,9 +32,10 @@ type csvColumn struct {
 // csvMeasured are the columns between the parameters and the metrics.
 var csvMeasured = []csvColumn{
 	{name: "status", cell: func(r *csvRow) string { return string(r.Status) }},
-	{name: "time", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Mean })},
+	{name: "time", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Median })},
 	{name: "time_min", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Min })},
 	{name: "time_median", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Median })},
+	{name: "time_mean", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Mean })},
 	{name: "time_max", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Max })},
 	{name: "time_stddev", cell: csvStatistic(func(s *judge.Stats) float64 { return s.StandardDeviation })},
 	{name: "final_time", cell: func(r *csvRow) string {

@@ -48,11 +48,11 @@ func TestCSV(t *testing.T) {
 		{Configuration: l.configuration(indices{0, 1, 1}), Status: tune.Compile, Reason: "-D x=1\r\nerror: \xff\x00"},
 	}}
 	want := [][]string{
-		{"x", "f", "parameter.time", "status", "time", "time_min", "time_median", "time_max", "time_stddev", "final_time", "GB/s", "metric.status",
+		{"x", "f", "parameter.time", "status", "time", "time_min", "time_median", "time_mean", "time_max", "time_stddev", "final_time", "GB/s", "metric.status",
 			"verified", "rank", "final.GB/s", "final.status", "final_runs", "reason", "build_ms", "verify_ms", "measure_ms", "framework_ms", "search_ms", "timestamp", "runs"},
-		{"16", "2.0", "'=a", "correct", "3", "1", "2", "6", "2.6457513110645907", "2.5", "NaN", "-7",
+		{"16", "2.0", "'=a", "correct", "2", "1", "2", "3", "6", "2.6457513110645907", "2.5", "NaN", "-7",
 			"true", "1", "4.5", "", "2.5 3 2", "", "1.5", "0", "0", "0", "0", "2026-01-02T02:04:05.0000006Z", "1 2 6"},
-		{"16", "0.5", "b", "compile", "", "", "", "", "", "", "", "",
+		{"16", "0.5", "b", "compile", "", "", "", "", "", "", "", "", "",
 			"false", "", "", "", "", "'-D x=1\nerror: \ufffd\ufffd", "0", "0", "0", "0", "0", "", ""},
 	}
 	got := table(t, r)

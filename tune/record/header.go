@@ -67,6 +67,11 @@ type Header struct {
 	Started  time.Time `json:"started,omitzero"`
 	Tool     string    `json:"tool,omitempty"` // the program that wrote the record, with its version
 
+	// Medians says that the metrics are those at the median of the launches. Older programs, and Kernel Tuner, took the mean.
+	// MeansOnly is the number of results of which a file holds only the mean of the launches, which is their time then.
+	Medians   bool `json:"medians,omitempty"`
+	MeansOnly int  `json:"means_only,omitempty"`
+
 	// Reused is the number of results of older search spaces that a run log had when it went on with this one.
 	// They are the first of the record.
 	Reused int `json:"reused,omitempty"`
@@ -78,7 +83,7 @@ func NewHeader(p *problem.Problem, source string) Header {
 	h := Header{
 		Digest: p.Digest(), KernelDigest: p.KernelDigest(), MeasurementDigest: p.MeasurementDigest(), Kernel: p.KernelName(), Source: source,
 		ProblemSize: p.FixedProblemSize(), Constants: p.Constants(), Options: p.FixedOptions(), Objective: p.Objective(),
-		Parameters: p.Parameters().List(),
+		Parameters: p.Parameters().List(), Medians: true,
 	}
 	if state := p.Timing().Cache; state != task.CacheWarm {
 		h.Cache = state

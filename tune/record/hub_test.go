@@ -149,6 +149,9 @@ func sameHubMeasurements(t *testing.T, what string, got, want []any, r tune.Resu
 		}
 		x, isNumber := member(w, "value").(float64)
 		y, _ := member(g, "value").(float64)
+		if isNumber && member(w, "name") == "time" {
+			x = r.Time() // the median: Kernel Tuner has the mean there
+		}
 		if isNumber && math.Abs(x-y) > 1e-14*x || !isNumber && member(g, "value") != member(w, "value") {
 			t.Errorf("%s: value %v, want %v", what, member(g, "value"), member(w, "value"))
 		}

@@ -137,6 +137,7 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 			late = p.late
 		case p.kind == kindResult && !known:
 			seen[key] = len(c.results)
+			c.header.retime(&p.result)
 			c.results = append(c.results, p.result)
 		case p.kind == kindWithdrawn && known:
 			withdrawn[at] = true

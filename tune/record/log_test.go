@@ -67,7 +67,7 @@ func sameResults(t testing.TB, got, want []tune.Result) {
 // sixteen is a small header, and its configurations with results.
 func sixteen() (Header, []tune.Result) {
 	h := Header{
-		Digest: "sha256:0123456789abcdef", Kernel: "k", Source: "k.yaml",
+		Medians: true, Digest: "sha256:0123456789abcdef", Kernel: "k", Source: "k.yaml",
 		Device: hardware.Device{Name: "NVIDIA H200", Vendor: "NVIDIA", Driver: "1", Timer: hardware.TimerEvent},
 		Parameters: []space.Parameter{
 			{Name: "x", Values: []space.Value{16, 32, 64, 128}},

@@ -24,7 +24,7 @@ func sameRun(have, want Header) error {
 		return fmt.Errorf("it holds results of another problem: %s, not %s; %s", have.problem(), want.problem(), difference)
 	}
 	if have.Iterations != want.Iterations {
-		return fmt.Errorf("it holds means of %d launches, and this run takes %d (--iterations): they cannot be ranked together",
+		return fmt.Errorf("it holds times of %d launches, and this run takes %d (--iterations): they cannot be ranked together",
 			have.Iterations, want.Iterations)
 	}
 	if err := hardware.SameKind(have.Device, want.Device); err != nil {
@@ -164,7 +164,7 @@ func (r *Record) SetObjective(o judge.Objective) error {
 		r.Header.Objective.Choose = o.Choose
 		return nil
 	}
-	known := append([]string{"time", "time_min", "time_median"}, r.MetricNames()...)
+	known := append(slices.Clone(judge.TimeNames), r.MetricNames()...)
 	for i, one := range o.All() {
 		switch {
 		case !slices.Contains(known, one.Name):
@@ -177,7 +177,7 @@ func (r *Record) SetObjective(o judge.Objective) error {
 	for i := range r.Results {
 		result := &r.Results[i]
 		if result.Status == tune.Correct {
-			result.Objective = o.First().Value(result.Stats(), result.Time(), result.Metrics)
+			result.Objective = o.Value(result.Stats(), result.Metrics)
 		}
 		result.Final, result.FinalDevice, result.FinalReadings, result.AtFinal = nil, "", nil, nil
 	}

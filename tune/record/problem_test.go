@@ -23,7 +23,7 @@ func TestSameRunNamesTheFirstDifference(t *testing.T) {
 		"other values":       {func(h *Header) { h.Digest, h.Parameters = "b", h.Parameters[:0] }, "the parameters there: block_size_x=16,32, here: "},
 		"another source":     {func(h *Header) { h.Digest = "b" }, "the source, the data or the verification differ"},
 		"other caches":       {func(h *Header) { h.Digest, h.Cache = "b", task.CacheCold }, "the caches there: warm, here: cold"},
-		"another iterations": {func(h *Header) { h.Iterations = 20 }, "means of 7 launches, and this run takes 20"},
+		"another iterations": {func(h *Header) { h.Iterations = 20 }, "times of 7 launches, and this run takes 20"},
 		"nothing":            {func(*Header) {}, ""},
 	} {
 		want := have

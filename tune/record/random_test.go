@@ -32,7 +32,7 @@ func (m maker) header() Header {
 		ProblemSize: []int{4096, 1 << 40},
 		Objective:   m.objective(),
 		Metrics:     []string{"GB/s", "a b"},
-		Iterations:  7, Verified: m.IntN(2) == 0,
+		Iterations:  7, Verified: m.IntN(2) == 0, Medians: true,
 		Strategy: "random_sample", Seed: m.Uint64(), Priors: []string{m.word(), "x"}, Started: m.time(), Tool: "ndtune 1.0",
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -196,7 +197,7 @@ func decodeT4(doc *document) (*Record, error) {
 			p, err = c.layout.parse(results[i].NDTune)
 			d, result = p.configuration.indices, p.result
 		} else {
-			d, result, err = results[i].result(c.layout, &h, unitOf(metadata.TimeUnit))
+			d, result, err = results[i].result(c.layout, &c.Header, unitOf(metadata.TimeUnit))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("result %d: %w", i+1, err)
@@ -278,7 +279,7 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (indices, tune.Res
 	if r.Status != tune.Correct {
 		r.Reason = failure
 	}
-	finish(&r, h.Objective, mean*unit)
+	finish(&r, h, mean*unit)
 	return d, r, nil
 }
 
@@ -295,7 +296,7 @@ func (t *t4Result) measurements(r *tune.Result, objective judge.Objective) (mean
 			}
 		case m.Name == "time":
 			mean = f
-		case m.Name == "time_min" || m.Name == "time_median":
+		case slices.Contains(judge.TimeNames, m.Name):
 		default:
 			r.Metrics = append(r.Metrics, judge.MetricValue{Name: m.Name, Value: f})
 		}

@@ -35,9 +35,9 @@ const (
 	columnReason    = "reason"    // index in Reasons plus 1; 0 for none
 	columnDevice    = "device"    // index in Devices plus 1; 0 for none
 	columnObjective = "objective" // of correct configurations
-	columnTime      = "time"      // the mean of the timed launches
+	columnTime      = "time"      // the median of the timed launches
 	columnMin       = "min"
-	columnMedian    = "median"
+	columnMean      = "mean"
 	columnMax       = "max"
 	columnDeviation = "deviation" // standard deviation of the timed launches
 	columnLaunches  = "launches"  // how many these are
@@ -199,9 +199,9 @@ func (run *Run) timeColumns() {
 		name string
 		of   func(*judge.Stats) float64
 	}{
-		{columnTime, func(s *judge.Stats) float64 { return s.Mean }},
+		{columnTime, func(s *judge.Stats) float64 { return s.Median }},
 		{columnMin, func(s *judge.Stats) float64 { return s.Min }},
-		{columnMedian, func(s *judge.Stats) float64 { return s.Median }},
+		{columnMean, func(s *judge.Stats) float64 { return s.Mean }},
 		{columnMax, func(s *judge.Stats) float64 { return s.Max }},
 		{columnDeviation, func(s *judge.Stats) float64 { return s.StandardDeviation }},
 	} {

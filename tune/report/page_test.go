@@ -100,7 +100,7 @@ func (p *tab) sameColumns(results []tune.Result) {
 		"time":      func(r *tune.Result) float64 { return r.Time() },
 		"min":       func(r *tune.Result) float64 { return r.Stats().Min },
 		"max":       func(r *tune.Result) float64 { return r.Stats().Max },
-		"median":    func(r *tune.Result) float64 { return r.Stats().Median },
+		"mean":      func(r *tune.Result) float64 { return r.Stats().Mean },
 		"deviation": func(r *tune.Result) float64 { return r.Stats().StandardDeviation },
 		"final":     (*tune.Result).FinalTime,
 		"build":     func(r *tune.Result) float64 { return milliseconds(r.Durations.Build) },

@@ -128,7 +128,7 @@ func newRun(s Source) (*Run, error) {
 	run.Cards = append([]string{}, cardTexts(tune.CompareCards(run.results))...)
 	run.Summary = summarize(run, best)
 	run.Front = FrontOf(h.Objective, run.results)
-	run.Notices = noticesOf(run, best, h.Verified)
+	run.Notices = noticesOf(run, best, h)
 	return run, nil
 }
 
@@ -167,8 +167,7 @@ func measures(objective string, metrics []string, instruments []hardware.Instrum
 
 // unitOf is the unit of an objective.
 func unitOf(name string) string {
-	switch name {
-	case "time", "time_min", "time_median":
+	if slices.Contains(judge.TimeNames, name) {
 		return "ms"
 	}
 	return ""

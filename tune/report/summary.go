@@ -14,6 +14,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -207,7 +208,7 @@ const (
 const noisy = 0.05
 
 // noticesOf says what is doubtful about a run, then what could be better.
-func noticesOf(run *Run, b *best, verification bool) []Notice {
+func noticesOf(run *Run, b *best, h *record.Header) []Notice {
 	all := []Notice{}
 	warn := func(format string, a ...any) {
 		all = append(all, Notice{levelWarning, fmt.Sprintf(format, a...)})
@@ -225,10 +226,16 @@ func noticesOf(run *Run, b *best, verification bool) []Notice {
 	}
 	correct := s.Statuses[0].Count
 	switch {
-	case s.Verified == 0 && !verification:
+	case s.Verified == 0 && !h.Verified:
 		warn("Nothing checked that the output is right: the specification has no verify, or this file format does not say.")
 	case s.Verified < correct:
 		warn("%d of %d correct configurations are unverified.", correct-s.Verified, correct)
+	}
+	if h.MeansOnly > 0 {
+		warn("Of %d results the record holds the mean of the launches only, which is their time here: one disturbed launch changes it.", h.MeansOnly)
+	}
+	if !h.Medians && len(h.Metrics) > 0 {
+		warn("The metrics are those of the record, at the mean of the launches. Times are their medians.")
 	}
 	if run.Device.Timer == hardware.TimerHost {
 		warn("Times come from the host's clock, because the driver's profiling timestamps cannot be used; they include the cost of a launch.")

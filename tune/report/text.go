@@ -76,7 +76,7 @@ func (run *Run) varying() (indices []int) {
 }
 
 // WriteFinalists writes the finalists of a run as a table of text. It has the parameters at some indices,
-// the mean time in the search, the final time, its scatter (see [tune.Finalist]), the objective unless it
+// the median in the search, the final time, its scatter (see [tune.Finalist]), the objective unless it
 // is a time, and whether the final times differ from those of the winner. It writes nothing if there are
 // no finalists.
 func WriteFinalists(w io.Writer, indent string, o judge.Objective, parameters []int, results []tune.Result) {

@@ -203,7 +203,7 @@ func (f field) objective() (o judge.Objective) {
 		return o
 	}
 	f.keys(
-		key("name", &o.Name, field.text).means("text", "time, time_min, time_median, an observed quantity or a metric; required"),
+		key("name", &o.Name, field.text).means("text", "time, time_mean, time_min, an observed quantity or a metric; required"),
 		key("direction", &o.Maximize, func(f field) bool { return f.choice("minimize", "maximize") == "maximize" }).
 			means("minimize or maximize", "the better values; default: minimize"),
 	)

@@ -73,7 +73,7 @@ func TestWrongKeys(t *testing.T) {
 		{"measure.window", "100us", `good.yaml: --set spec.measure.window=100us: 100µs: want a duration from 1ms to 1h0m0s, such as 2s`},
 		{"measure.early_stop", "0.5", `good.yaml: --set spec.measure.early_stop=0.5: 0.5: want a factor above 1, or 0 for never`},
 		{"measure.early_stop", ".nan", `.nan is not a finite number`},
-		{"objective", "tme", `good.yaml: --set spec.objective=tme: "tme" is neither time, time_min, time_median nor a metric; did you mean "time"?`},
+		{"objective", "tme", `good.yaml: --set spec.objective=tme: "tme" is neither a metric nor a time (time, time_median, time_mean, time_min); did you mean "time"?`},
 		{"objective", "time,,", `good.yaml: --set spec.objective=time,,: "time,,": an objective has no name`},
 		{"arguments[7].size", "1", `good.yaml: --set spec.arguments[7].size=1: arguments has no item 7`},
 		{"kernel.name.first", "1", `good.yaml: --set spec.kernel.name.first=1: kernel.name has no keys: it is the text`},

@@ -122,6 +122,6 @@ func Reserved(name string) bool {
 
 // reservedNames cannot be parameters or constants, because they have a meaning in expressions.
 var reservedNames = []string{
-	"device", "time", "time_min", "time_median",
+	"device", "time", "time_min", "time_median", "time_mean",
 	"and", "or", "not", "in", "true", "false", "nil", "let", "if", "else",
 }

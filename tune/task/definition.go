@@ -151,7 +151,7 @@ type Comparison struct {
 }
 
 // A Metric is a number derived from a measurement, in the order of definition: an
-// expression over constants, parameters, device.*, time, time_min, time_median (all in
+// expression over constants, parameters, device.*, time, time_min, time_median, time_mean (all in
 // milliseconds), observed quantities such as energy, and earlier metrics whose names are identifiers.
 type Metric struct {
 	Name       string

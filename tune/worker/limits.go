@@ -8,6 +8,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
 )
 
 // The defaults of the time-outs.
@@ -57,8 +58,7 @@ func (p *Pool) launchLimit(t *assignment) launchLimit {
 // long. With a user's own objective a longer launch may be better: it may do more work.
 func (p *Pool) loses(t *assignment, launch time.Duration, best *tune.Result) bool {
 	o := p.problem.Objective()
-	switch o.Name {
-	case "time", "time_min", "time_median":
+	if slices.Contains(judge.TimeNames, o.Name) {
 		return !o.Maximize
 	}
 	if t == nil {

@@ -110,7 +110,7 @@ class Plan:
         if "begin" in message:
             for observer in seeing:
                 if kind == "window":
-                    observer.results = {"time": float(np.mean(question["times"])), **self._found.get(values, {})}
+                    observer.results = {"time": float(np.median(question["times"])), **self._found.get(values, {})}
                 observer.before_start()
             return {}, lambda ready: _watch(seeing, ready)
         for observer in seeing:

@@ -38,9 +38,9 @@ function bestCard(run) {
 
 // origin says which measurement the time is.
 function origin(run, best) {
-  if (!best.final) return best.launches === 1 ? "Of one launch in the search." : `The mean of ${best.launches} launches in the search.`;
+  if (!best.final) return best.launches === 1 ? "Of one launch in the search." : `The median of ${best.launches} launches in the search.`;
   const others = best.finalists > 1 ? `, taken in turn with those of ${formatCount(best.finalists - 1)} next best` : "";
-  return `The median of ${best.launches} launches${others}; in the search the mean was ${formatTime(best.searchTime)} ms.`;
+  return `The median of ${best.launches} launches${others}; in the search the median was ${formatTime(best.searchTime)} ms.`;
 }
 
 function goodCard(run) {

@@ -108,7 +108,7 @@ function fieldsOf(run) {
   };
   for (const m of run.measures) numbers(m.name, m.column, (v) => formatMeasure(m, v), axisName(m));
   fields.push({ name: "status", key: (row) => run.status(row), text: (row) => statusTexts[run.status(row)], width: 200 });
-  for (const name of ["final", "min", "median", "max", "deviation"]) numbers(name, name, formatTime, `${name} (ms)`);
+  for (const name of ["final", "min", "mean", "max", "deviation"]) numbers(name, name, formatTime, `${name} (ms)`);
   numbers("launches", "launches", String);
   for (const name of ["build", "verify", "measure"]) numbers(name, name, formatTime, `${name} (ms)`);
   fields.push({ name: "verified", key: (row) => Number(run.flag(row, flagVerified)), text: (row) => (run.flag(row, flagVerified) ? "yes" : ""), width: 84 });
@@ -130,7 +130,7 @@ function csvOf(run, rows) {
     ...run.parameters.map((p) => [p.name, (row) => run.value(row, p)]),
     ...(run.column("rank") ? [["rank", (row) => run.column("rank")[row] || NaN]] : []),
     ["status", (row) => run.status(row)],
-    ...["time", "min", "median", "max", "deviation", "final"].filter((name) => run.column(name)).map((name) => [name === "time" ? "time" : "time_" + name, (row) => run.column(name)[row]]),
+    ...["time", "min", "mean", "max", "deviation", "final"].filter((name) => run.column(name)).map((name) => [name === "time" ? "time" : "time_" + name, (row) => run.column(name)[row]]),
     ["launches", (row) => run.column("launches")[row]],
     ...run.measures.filter((m) => m.name !== "time").map((m) => [m.name, (row) => run.column(m.column)[row]]),
     ["verified", (row) => String(run.flag(row, flagVerified))],
