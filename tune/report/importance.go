@@ -7,24 +7,18 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/ndtune/ndtune/internal/each"
-	"github.com/ndtune/ndtune/tune/search/gaussian"
 )
 
 // An Importance says how much of the differences between correct configurations each
 // parameter explains. All of it is about the logarithm of the objective (the objective itself where some are
 // not positive), so that a parameter that makes things twice as slow counts the same near the
-// best and near the worst.
+// best and near the worst. It comes from the measurements, without a model.
 type Importance struct {
 	Parameters []ParameterImportance `json:"parameters"` // the most important first
-	Used       int                   `json:"used"`       // configurations that the model is fitted to
-	// Fit is the share of the variance that the model explains of configurations that it was
-	// not fitted to: R² in cross-validation. It is at most 1. Around 0 the model has learnt
-	// nothing, and Total says nothing.
-	Fit float64 `json:"fit"`
+	Used       int                   `json:"used"`       // configurations that it is computed from
 	// Missing says why there is no figure; all else is then empty.
 	Missing string `json:"missing"`
 }
@@ -35,29 +29,19 @@ type ParameterImportance struct {
 	Name      string `json:"name"`
 	// Alone is what the parameter explains by itself: the variance of the means by value over
 	// all variance, ε² of Kelley 1935 («An unbiased correlation ratio measure»), which allows for what
-	// chance would explain. It comes from the measurements, without a model. Null where no
-	// value occurs twice.
+	// chance would explain. Null where there are fewer than two configurations for each value.
 	Alone *float64 `json:"alone"`
-	// Total is what it explains by itself and together with others: how far the predictions
-	// of the model change when the parameter's values are exchanged between configurations,
-	// the estimator of Jansen 1999 for Sobol's total effect. These may sum to more than 1, as what two
-	// parameters do together counts for both. Where restrictions forbid combinations, the
-	// exchange asks the model about configurations that do not exist.
-	Total float64 `json:"total"`
+	// With is Alone and what the parameter explains together with Partner beyond what each explains alone: ε² of the pairs of
+	// their values, without Partner's Alone. Partner is the parameter for which that is most; "" if it is nothing.
+	With    float64 `json:"with"`
+	Partner string  `json:"partner"`
 }
 
-// The model is a Gaussian process. Its points times the parameters are bounded, and so is the
-// time that it takes: for the total effects of 20 parameters it compares two points 40 million
-// times. A random forest of 4,000 points would explain a little more, 0.90 of the variance of a
-// recorded convolution where this process explains 0.86, in twice the lines.
+// These bound the time: at most 1,225 pairs of parameters, each of 20,000 values.
 const (
 	importanceAtLeast = 12
-	importanceAtMost  = 1000   // points
-	importanceValues  = 20_000 // points times parameters
-	importanceScales  = 5000   // those that length scales are fitted to
-	importanceFolds   = 5
-	importanceDraws   = 2   // exchanged values of each parameter of each point
-	importanceScale   = 0.7 // the usual length scale
+	importanceAtMost  = 20_000 // configurations, chosen at random
+	importancePaired  = 50     // parameters that explain most alone, whose pairs are looked at
 )
 
 func importanceOf(run *Run) *Importance {
@@ -66,43 +50,54 @@ func importanceOf(run *Run) *Importance {
 	if len(rows) < importanceAtLeast {
 		return missing(fmt.Sprintf("fewer than %d correct configurations are too few to tell what matters", importanceAtLeast))
 	}
-	var varied []int
+	m := &Importance{Used: len(rows)}
+	column := func(parameter int) []int {
+		positions := run.cells(parameter)
+		return each.Of(rows, func(row int) int { return positions[row] })
+	}
 	for i, p := range run.Parameters {
 		if len(p.Values) > 1 {
-			varied = append(varied, i)
+			found := ParameterImportance{Parameter: i, Name: p.Name, Alone: correlationRatio(column(i), y)}
+			if found.Alone != nil {
+				found.With = *found.Alone
+			}
+			m.Parameters = append(m.Parameters, found)
 		}
 	}
 	// Not by their variance, which rounding keeps above 0 where all are the same.
-	if slices.Min(y) == slices.Max(y) || len(varied) == 0 {
+	if slices.Min(y) == slices.Max(y) || m.Parameters == nil {
 		return missing("all correct configurations are alike")
 	}
-	m := &Importance{Used: max(importanceAtLeast, min(len(rows), importanceAtMost, importanceValues/len(varied)))}
-	points := make([][]float64, m.Used)
-	for i := range points {
-		points[i] = make([]float64, len(varied))
-	}
-	for j, i := range varied {
-		positions := run.cells(i)
-		column := each.Of(rows, func(row int) int { return positions[row] })
-		for k, p := range points {
-			p[j] = float64(column[k]) / float64(len(run.Parameters[i].Values)-1)
-		}
-		m.Parameters = append(m.Parameters, ParameterImportance{Parameter: i, Name: run.Parameters[i].Name, Alone: correlationRatio(column, y)})
-	}
-	targets := slices.Clone(y[:m.Used])
-	floats.AddConst(-stat.Mean(targets, nil), targets)
-	process := gaussian.New(gaussian.Matern32, slices.Repeat([]float64{importanceScale}, len(varied)))
-	scaled := min(m.Used, max(importanceAtLeast, importanceScales/len(varied)))
-	process.Fit(points[:scaled], targets[:scaled])
-	m.Fit = fitOf(process, points, targets)
-	for j, total := range totalEffects(process, points, targets) {
-		m.Parameters[j].Total = total
-	}
-	slices.SortStableFunc(m.Parameters, func(a, b ParameterImportance) int { return cmp.Compare(b.Total, a.Total) })
+	slices.SortStableFunc(m.Parameters, func(a, b ParameterImportance) int { return cmp.Compare(b.With, a.With) })
+	paired := m.Parameters[:min(len(m.Parameters), importancePaired)]
+	findPartners(paired, each.Of(paired, func(p ParameterImportance) []int { return column(p.Parameter) }), y)
+	slices.SortStableFunc(m.Parameters, func(a, b ParameterImportance) int { return cmp.Compare(b.With, a.With) })
 	return m
 }
 
-// importanceRows are the correct configurations in random order, with the logarithm of their
+// findPartners finds the partners of parameters that have none yet. The columns have the index of the value of each, by row.
+func findPartners(parameters []ParameterImportance, columns [][]int, y []float64) {
+	alone := each.Of(parameters, func(p ParameterImportance) float64 { return p.With })
+	for b := range parameters {
+		for a := range b {
+			pairs, values := slices.Clone(columns[b]), slices.Max(columns[b])+1
+			for k, value := range columns[a] {
+				pairs[k] += value * values
+			}
+			ratio := correlationRatio(pairs, y)
+			if ratio == nil {
+				continue
+			}
+			for _, of := range [][2]int{{a, b}, {b, a}} {
+				if with := *ratio - alone[of[1]]; with > parameters[of[0]].With {
+					parameters[of[0]].With, parameters[of[0]].Partner = with, parameters[of[1]].Name
+				}
+			}
+		}
+	}
+}
+
+// importanceRows are the correct configurations in random order, at most importanceAtMost, with the logarithm of their
 // objective.
 func importanceRows(run *Run) (rows []int, y []float64) {
 	positive := true
@@ -114,6 +109,7 @@ func importanceRows(run *Run) (rows []int, y []float64) {
 	}
 	random := rand.New(rand.NewPCG(2, 2)) // the same report of the same record
 	random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	rows = rows[:min(len(rows), importanceAtMost)]
 	for _, i := range rows {
 		v := run.results[i].Objective
 		if positive {
@@ -146,8 +142,8 @@ func valueOrder(p Parameter) []int {
 	return order
 }
 
-// correlationRatio is ε² of a feature: 1 − MS within / MS total, by value. It is nil where no
-// value occurs twice, and never below 0.
+// correlationRatio is ε² of a feature: 1 − MS within / MS total, by value. It is never below 0, and nil where there are fewer
+// than two of y for each value.
 func correlationRatio(x []int, y []float64) *float64 {
 	type group struct{ n, sum, squares float64 }
 	groups := map[int]*group{}
@@ -165,7 +161,7 @@ func correlationRatio(x []int, y []float64) *float64 {
 		total += d * d
 	}
 	n, k := float64(len(y)), float64(len(groups))
-	if n <= k {
+	if n < 2*k {
 		return nil
 	}
 	within := 0.0
@@ -174,48 +170,4 @@ func correlationRatio(x []int, y []float64) *float64 {
 	}
 	ratio := math.Max(0, 1-(within/(n-k))/(total/(n-1)))
 	return &ratio
-}
-
-// fitOf is R² of the points, each fold of them predicted from the others.
-func fitOf(process *gaussian.Process, points [][]float64, targets []float64) float64 {
-	wrong := 0.0
-	for fold := range importanceFolds {
-		var known, hidden [][]float64
-		var values, truth []float64
-		for i, p := range points {
-			if i%importanceFolds == fold {
-				hidden, truth = append(hidden, p), append(truth, targets[i])
-			} else {
-				known, values = append(known, p), append(values, targets[i])
-			}
-		}
-		process.Condition(known, hidden)
-		means, _ := process.Means(values)
-		wrong += math.Pow(floats.Distance(means, truth, 2), 2)
-	}
-	return 1 - wrong/floats.Dot(targets, targets)
-}
-
-// totalEffects are Jansen's: the mean of (f(x) − f(x'))² over twice the variance of f, where x'
-// has the value of one feature from another configuration.
-func totalEffects(process *gaussian.Process, points [][]float64, targets []float64) []float64 {
-	process.Condition(points, nil)
-	weights := process.Weights(targets)
-	predicted := each.Of(points, func(p []float64) float64 { return process.Mean(p, weights) })
-	totals := make([]float64, len(points[0]))
-	variance := stat.PopVariance(predicted, nil)
-	if !(variance > 0) {
-		return totals
-	}
-	random := rand.New(rand.NewPCG(1, 1)) // the same report of the same record
-	for j := range totals {
-		for draw := range importanceDraws * len(points) {
-			i := draw % len(points)
-			exchanged := slices.Clone(points[i])
-			exchanged[j] = points[random.IntN(len(points))][j]
-			d := predicted[i] - process.Mean(exchanged, weights)
-			totals[j] += d * d / (2 * variance * float64(importanceDraws*len(points)))
-		}
-	}
-	return totals
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
@@ -37,10 +38,13 @@ func synthetic(t *testing.T, sizes []int, f func(x []float64) float64) *record.R
 }
 
 // TestImportanceOfKnownFunctions compares with what can be computed by hand. With f = Σ c·x on
-// a full grid of one size, a parameter's share, alone and in all, is c² / Σ c²; in f = a·b
+// a full grid of one size, a parameter's share, alone and with another, is c² / Σ c²; in f = a·b
 // neither explains anything alone, and both all together.
 func TestImportanceOfKnownFunctions(t *testing.T) {
-	type share struct{ alone, total float64 }
+	type share struct {
+		alone, with float64
+		partner     string
+	}
 	for _, test := range []struct {
 		name  string
 		sizes []int
@@ -48,40 +52,50 @@ func TestImportanceOfKnownFunctions(t *testing.T) {
 		want  map[string]share
 	}{
 		{"a sum", []int{5, 5, 5, 5}, func(x []float64) float64 { return 2*x[0] + x[1] + 1*x[3] }, map[string]share{
-			"a": {4.0 / 6, 4.0 / 6}, "b": {1.0 / 6, 1.0 / 6}, "c": {0, 0}, "d": {1.0 / 6, 1.0 / 6}}},
+			"a": {4.0 / 6, 4.0 / 6, ""}, "b": {1.0 / 6, 1.0 / 6, ""}, "c": {0, 0, ""}, "d": {1.0 / 6, 1.0 / 6, ""}}},
 		{"a product", []int{2, 2, 10, 10}, func(x []float64) float64 { return x[0] * x[1] }, map[string]share{
-			"a": {0, 1}, "b": {0, 1}, "c": {0, 0}, "d": {0, 0}}},
+			"a": {0, 1, "b"}, "b": {0, 1, "a"}, "c": {0, 0, ""}, "d": {0, 0, ""}}},
 		{"one parameter, not monotonic", []int{8, 8, 4}, func(x []float64) float64 { return math.Abs(x[1]) }, map[string]share{
-			"a": {0, 0}, "b": {1, 1}, "c": {0, 0}}},
+			"a": {0, 0, ""}, "b": {1, 1, ""}, "c": {0, 0, ""}}},
 	} {
 		m := mustReport(t, Source{"r", synthetic(t, test.sizes, test.f)}).Runs[0].Importance
-		if m.Missing != "" || m.Fit < 0.8 {
+		if m.Missing != "" || m.Used != len(synthetic(t, test.sizes, test.f).Results) {
 			t.Errorf("%s: %+v", test.name, m)
 		}
 		for _, p := range m.Parameters {
 			want := test.want[p.Name]
-			if math.Abs(*p.Alone-want.alone) > 0.02 || math.Abs(p.Total-want.total) > 0.08 {
-				t.Errorf("%s: %s has %.3f alone and %.3f in all, want %.3f and %.3f", test.name, p.Name, *p.Alone, p.Total, want.alone, want.total)
+			if math.Abs(*p.Alone-want.alone) > 0.02 || math.Abs(p.With-want.with) > 0.02 || want.partner != "" && p.Partner != want.partner {
+				t.Errorf("%s: %s has %.3f alone and %.3f with %q, want %v", test.name, p.Name, *p.Alone, p.With, p.Partner, want)
 			}
 		}
 		for i := 1; i < len(m.Parameters); i++ {
-			if m.Parameters[i].Total > m.Parameters[i-1].Total {
+			if m.Parameters[i].With > m.Parameters[i-1].With {
 				t.Errorf("%s: the most important is not the first", test.name)
 			}
 		}
 	}
 }
 
-// TestImportanceOfNoise: where nothing matters the model says that it has learnt nothing.
+// TestImportanceOfNoise: where nothing matters, nothing is said to.
 func TestImportanceOfNoise(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	m := mustReport(t, Source{"r", synthetic(t, []int{6, 6, 6}, func([]float64) float64 { return random.NormFloat64() })}).Runs[0].Importance
-	if m.Fit > 0.2 {
-		t.Errorf("noise is explained: R² %v", m.Fit)
-	}
 	for _, p := range m.Parameters {
-		if *p.Alone > 0.1 {
-			t.Errorf("%s explains %v of noise", p.Name, *p.Alone)
+		if *p.Alone > 0.1 || p.With > 0.2 {
+			t.Errorf("%s explains %v of noise, with another one %v", p.Name, *p.Alone, p.With)
+		}
+	}
+}
+
+// TestImportanceOfMany: of more configurations than the time allows, a sample tells the same.
+func TestImportanceOfMany(t *testing.T) {
+	m := mustReport(t, Source{"r", synthetic(t, slices.Repeat([]int{2}, 15), func(x []float64) float64 { return x[0] + x[1]*x[2] })}).Runs[0].Importance
+	if m.Used != 20_000 {
+		t.Errorf("%d of %d configurations are used", m.Used, 1<<15)
+	}
+	for i, p := range m.Parameters {
+		if want := 0.5; i < 3 && math.Abs(p.With-want) > 0.02 || i >= 3 && p.With > 0.02 {
+			t.Errorf("%+v", p)
 		}
 	}
 }

@@ -21,8 +21,7 @@
 // Names and reasons are data from outside: they are in a block that browsers parse neither as HTML nor as script, and the page shows
 // them as text only. The Content-Security-Policy has hashes of the page's own scripts.
 //
-// Importance has two measures. ε² measures the effect of a parameter alone and needs no model. Total effects include interactions, but
-// they describe a model, whose fit stands beside them; it is the Gaussian process of the strategies, and its time is bounded.
+// Importance is ε², of each parameter and of pairs: it needs no model. Configurations and pairs are bounded, and so is its time.
 package report
 
 import (
