@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -115,9 +116,23 @@ func (r *Result) LastReadings() []hardware.Reading {
 	return all
 }
 
-// MissingReadings says, for each quantity that some results lack, how many there are and why. It leaves out the quantities
+// Notices says what a reader of some results must know: how many launches were repeated, and which readings are missing.
+func Notices(results []Result, d hardware.Device) (texts []string) {
+	launches, configurations := 0, 0
+	for i := range results {
+		launches += results[i].Repeated
+		configurations += min(1, results[i].Repeated)
+	}
+	if launches > 0 {
+		texts = append(texts, fmt.Sprintf("Other work seems to use the device: %s of %s took far longer than the others. "+
+			"As many were added; all count in the median", figure.Count(launches, "launch"), figure.Count(configurations, "configuration")))
+	}
+	return append(texts, missingReadings(results, d)...)
+}
+
+// missingReadings says, for each quantity that some results lack, how many there are and why. It leaves out the quantities
 // that a device is known not to give.
-func MissingReadings(results []Result, d hardware.Device) []string {
+func missingReadings(results []Result, d hardware.Device) []string {
 	var quantities, texts []string
 	missing, first := map[string]int{}, map[string]string{}
 	for i := range results {

@@ -48,6 +48,7 @@ type Result struct {
 	Files map[string]string
 
 	Times    []float64 // of all timed launches in order, in milliseconds
+	Repeated int       // the last ones of these, because as many had taken far longer than the others
 	Verified bool      // the output was compared with a reference
 
 	// Global, Local and Offset are the work-items of the launch and of a work-group, and the global offset, by

@@ -24,7 +24,7 @@ func (p *printer) printInstruments(d hardware.Device) {
 	}
 }
 
-// printReadings prints the readings of the best, and how many results lack a reading that others may have.
+// printReadings prints the readings of the best, and the notices about all results.
 func (p *printer) printReadings(o *tune.Outcome) {
 	for _, r := range o.Best.LastReadings() {
 		if i, ok := o.Device.Instrument(r.Quantity); ok && i.Missing != "" {
@@ -32,7 +32,7 @@ func (p *printer) printReadings(o *tune.Outcome) {
 		}
 		fmt.Fprintf(p.notes, "%s of the best: %s\n", r.Quantity, r)
 	}
-	for _, text := range tune.MissingReadings(o.Results, o.Device) {
+	for _, text := range tune.Notices(o.Results, o.Device) {
 		fmt.Fprintln(p.notes, text)
 	}
 }

@@ -192,6 +192,9 @@ func (p *printer) line(r tune.Result) string {
 		}
 		cells = append(cells, cell)
 	}
+	if r.Repeated > 0 && p.verbose {
+		cells = append(cells, fmt.Sprintf("%d of %d launches repeated", r.Repeated, len(r.Times)-r.Repeated))
+	}
 	if r.EarlyStopped {
 		cells = append(cells, "measured once")
 	}

@@ -171,7 +171,7 @@ func wantStatus(t testing.TB, what string, r tune.Result, status tune.Status, re
 // wantCorrect wants a verified result with seven times.
 func wantCorrect(t testing.TB, what string, r tune.Result) {
 	t.Helper()
-	if r.Status != tune.Correct || !r.Verified || len(r.Times) != 7 || r.Stats().Min <= 0 {
+	if r.Status != tune.Correct || !r.Verified || len(r.Times)-r.Repeated != 7 || r.Stats().Min <= 0 {
 		t.Errorf("%s: %s %q, verified %v, times %v", what, r.Status, r.Reason, r.Verified, r.Times)
 	}
 }
@@ -301,7 +301,7 @@ func TestEveryFailureIsAResultWithAReason(t *testing.T) {
 			if !ok || r.Status != want.status || !strings.Contains(r.Reason, want.reason) {
 				t.Errorf("mode %s: %s %q, want %s with %q", mode, r.Status, r.Reason, want.status, want.reason)
 			}
-			if want.status == tune.Correct && (!r.Verified || len(r.Times) != 7 || r.Time() <= 0) {
+			if want.status == tune.Correct && (!r.Verified || len(r.Times)-r.Repeated != 7 || r.Time() <= 0) {
 				t.Errorf("mode %s: verified %v, times %v", mode, r.Verified, r.Times)
 			}
 		}

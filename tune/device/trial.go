@@ -275,6 +275,7 @@ func (t *trial) measure(ctx context.Context) error {
 		return err
 	}
 	t.result.Times, t.result.EarlyStopped = t.built.Totals(times), stopped
+	t.result.Repeated = max(0, len(t.result.Times)-t.iterations)
 	if t.problem.IsPipeline() {
 		t.result.Parts = t.built.Parts(times)
 	}
@@ -307,7 +308,7 @@ func (t *trial) tooSlow(warmUp, timed float64) bool {
 
 // times runs the launches some times to warm up, then as often as times are wanted. It returns the times of all
 // launches of the timed runs. It stops after the first timed run if that is too slow, and when the timed runs have
-// taken the time that the problem gives them. Runs that are fast enough are enqueued together, unless the first launch
+// taken the time that the problem gives them. A timed run that was disturbed is repeated; all of them count. Runs that are fast enough are enqueued together, unless the first launch
 // was already too slow: then one timed run decides before the others.
 func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err error) {
 	warmup := t.problem.Timing().Warmup
@@ -346,6 +347,7 @@ func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err e
 		}
 		times = append(times, batch...)
 		totals = append(totals, t.built.Totals(batch)...)
+		n = t.iterations + warmup + disturbed(totals[min(warmup+1, len(totals)):], (t.iterations+1)/2)
 		if last := len(totals) - 1; last == warmup+1 && t.tooSlow(totals[last-1], totals[last]) {
 			stopped = true
 			break
@@ -353,6 +355,19 @@ func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err e
 		size = together
 	}
 	return times[warmup*len(t.built.Launches):], stopped, nil
+}
+
+// disturbed returns how many of some times are far longer than their median, but at most a bound. A program beside this one has delayed
+// these launches: they are repeated. The lower one of two medians serves, so that one of two times can be far longer than the other.
+func disturbed(times []float64, most int) (n int) {
+	const farLonger = 3.0
+	sorted := slices.Sorted(slices.Values(times))
+	for _, ms := range sorted {
+		if ms > farLonger*sorted[(len(sorted)-1)/2] {
+			n++
+		}
+	}
+	return min(n, most)
 }
 
 // timeLeft returns how many milliseconds further timed runs may take after those of some times.

@@ -245,7 +245,7 @@ func noticesOf(run *Run, b *best, h *record.Header) []Notice {
 			warn("The quantity %s %s.", i.Quantity, i)
 		}
 	}
-	for _, text := range tune.MissingReadings(run.results, run.Device) {
+	for _, text := range tune.Notices(run.results, run.Device) {
 		warn("%s.", text)
 	}
 	r := &run.results[b.row]

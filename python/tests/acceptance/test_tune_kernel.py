@@ -18,7 +18,7 @@ def test_results_and_keys(package: Any, vector_add: list[Any]) -> None:
     for r in results:
         assert isinstance(r, dict)
         assert r["time"] > 0
-        assert len(r["times"]) == 7
+        assert len(r["times"]) == 7 or package.__name__ == "ndtune" and len(r["times"]) > 7  # disturbed ones are repeated
         assert all(isinstance(t, float) for t in r["times"])
         assert r["time"] == pytest.approx((np.median if package.__name__ == "ndtune" else np.mean)(r["times"]))
         assert all(r[key] >= 0 for key in TIMES)
