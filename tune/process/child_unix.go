@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -75,4 +77,14 @@ func takeStreams() (in, out *os.File, err error) {
 		return nil, nil, fmt.Errorf("give standard output away: %w", err)
 	}
 	return files[0], files[1], nil
+}
+
+var plainWord = regexp.MustCompile(`^[\w./:,=+@%-]+$`)
+
+// Quoted quotes a word for a POSIX shell, if necessary.
+func Quoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/windows"
@@ -43,4 +44,13 @@ func takeStreams() (in, out *os.File, err error) {
 	}
 	os.Stdout = os.Stderr
 	return in, out, nil
+}
+
+// Quoted quotes a word for cmd and PowerShell, if necessary. To cmd a single quote means itself.
+func Quoted(word string) string {
+	quoted := syscall.EscapeArg(word)
+	if quoted == word && strings.ContainsAny(word, "&|<>^()%!;,{}$#@'`*?") {
+		quoted = `"` + word + `"`
+	}
+	return quoted
 }

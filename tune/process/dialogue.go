@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -190,14 +189,4 @@ func Words(text string) ([]string, error) {
 		return nil, errors.New("it names no program")
 	}
 	return words, nil
-}
-
-var plainWord = regexp.MustCompile(`^[\w./:,=+@%-]+$`)
-
-// Quoted quotes a word for a POSIX shell, if necessary.
-func Quoted(word string) string {
-	if plainWord.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
