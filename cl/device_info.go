@@ -16,6 +16,7 @@ type DeviceInfo struct {
 
 	ComputeUnits     int   `cl:"0x1002"`
 	MaxClockMHz      int   `cl:"0x100C"`
+	TimerResolution  int   `cl:"0x1025"` // of profiling timestamps, in ns
 	MaxWorkGroupSize int   `cl:"0x1004"` // work-items
 	MaxWorkItemSizes []int `cl:"0x1005"` // work-items in each dimension of a work-group
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
@@ -128,7 +129,7 @@ func (s *Simulation) Advance(ctx context.Context, steps int) (Timing, error) {
 		return Timing{}, fmt.Errorf("advance (%s): %w", s.configuration, err)
 	}
 	t := Timing{Cells: max(s.nx-2, 0) * max(s.ny-2, 0)}
-	clock := kernelClock{usable: s.launcher.Timer == hardware.TimerEvent}
+	clock := kernelClock{launcher: s.launcher, usable: s.launcher.Timer == hardware.TimerEvent}
 	began := time.Now()
 	for _, p := range parts {
 		launched, err := s.launchAll(ctx, p.kernel, p.launches, &clock)
@@ -210,6 +211,8 @@ func (s *Simulation) enqueue(k stepper, launches int) (device.Batch, error) {
 
 // A kernelClock adds up the times of kernels.
 type kernelClock struct {
+	launcher *device.Launcher
+
 	sum    time.Duration
 	usable bool // so far, every timestamp could be used
 }
@@ -224,8 +227,8 @@ func (c *kernelClock) finish(b device.Batch) (waited time.Duration, err error) {
 	if err != nil || !c.usable {
 		return waited, err
 	}
-	times, err := b.Times()
-	if errors.Is(err, device.ErrTimestamps) {
+	times, err := c.launcher.Timed(b, time.Time{})
+	if errors.Is(err, device.ErrTimestamps) || slices.Contains(times, 0) {
 		c.usable, err = false, nil
 	}
 	for _, t := range times {

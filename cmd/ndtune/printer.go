@@ -79,8 +79,11 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	}
 	if d.Timer == hardware.TimerHost {
 		fmt.Fprintln(p.out, "timer: host")
-		fmt.Fprintln(p.notes, "The driver's profiling timestamps are unusable: "+
-			"times come from the host's clock and include the cost of a launch.")
+		why := "The driver's profiling timestamps are unusable"
+		if p.problem.Timing().Timer != "" {
+			why = "measure.timer: host"
+		}
+		fmt.Fprintln(p.notes, why+": times come from the host's clock and include the cost of a launch.")
 	}
 	if p.problem.Timing().Cache == task.CacheCold {
 		fmt.Fprintln(p.out, coldCaches)
@@ -96,7 +99,9 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	for _, notice := range p.problem.Notices() {
 		fmt.Fprintln(p.notes, notice)
 	}
-	if r := log.Reuse(); r.Held > 0 {
+	if n := len(log.Outdated()); n > 0 {
+		fmt.Fprintf(p.notes, "%s holds times of the device for %s: the host's clock times them again.\n", log.Path(), figure.Count(n, "configuration"))
+	} else if r := log.Reuse(); r.Held > 0 {
 		fmt.Fprintf(p.notes, "%s holds %s of an older space; known in this one: %d, left out: %d.\n",
 			log.Path(), figure.Count(r.Held, "result"), r.Known, r.Held-r.Known)
 	} else if n := log.Resumed(); n > 0 {

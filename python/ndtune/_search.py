@@ -157,7 +157,9 @@ class Search(Outcome):
         kind = line.get("kind", "header")
         if kind not in ("note", "end"):
             self.results.lines.append(text)
-        if kind == "header":
+        if kind == "header" and self._began:  # the search begins anew, by another clock
+            self.results.clear()
+        elif kind == "header":
             self._header(line)
         elif kind == "result":
             self._result(line)

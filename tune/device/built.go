@@ -153,8 +153,8 @@ func (s *session) argument(l *launch.Launch, index int) string {
 	return text
 }
 
-// Times makes n runs, waits, and returns the time of each launch in milliseconds by the launcher's timer. Commands that were enqueued
-// before the launches are not part of their times.
+// Times makes n runs, waits, and returns the time of each launch in milliseconds by the launcher's timer, 0 where its timestamps cannot be
+// right. Commands that were enqueued before the launches are not part of their times.
 func (b *Built) Times(n int) ([]float64, error) {
 	times, err := b.session.Times(b.Launches, n)
 	if err != nil {
@@ -169,6 +169,16 @@ func (b *Built) Run(arguments ...any) ([]float64, error) {
 		return nil, err
 	}
 	return b.Times(1)
+}
+
+// believed returns the times of those runs of which all launches have one.
+func (b *Built) believed(times []float64) (rest []float64) {
+	for run := range slices.Chunk(times, len(b.Launches)) {
+		if !slices.Contains(run, 0) {
+			rest = append(rest, run...)
+		}
+	}
+	return rest
 }
 
 // Totals returns the time of each run, from the times of the launches of some runs.
@@ -209,6 +219,9 @@ func (b *Built) Parts(times []float64) []launch.Part {
 // launchFailure returns the failure of a launch. A work-group that is too large for the built kernel
 // is refused by the device's limits; anything else failed to run.
 func (l *Launcher) launchFailure(err error) error {
+	if errors.Is(err, ErrTimestamps) {
+		return err
+	}
 	refused, ok := err.(*launchError)
 	if ok && (errors.Is(err, cl.InvalidWorkGroupSize) || errors.Is(err, cl.InvalidWorkItemSize) || errors.Is(err, cl.OutOfResources)) {
 		items := refused.launch.Range.WorkItems()

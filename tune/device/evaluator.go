@@ -57,7 +57,7 @@ type Options struct {
 	// 1, every configuration is measured in full.
 	EarlyStop float64
 
-	// Timer is the clock to use, hardware.TimerEvent or hardware.TimerHost. If it is empty, the
+	// Timer is the clock to use, hardware.TimerEvent or hardware.TimerHost. If neither it nor the problem names one, the
 	// device is probed.
 	Timer string
 
@@ -132,7 +132,7 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 		iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch, outputs: o.Outputs,
 	}
 	e.references.Evaluator = e
-	if e.session, err = e.newSession(o.Launcher, o.Timer); err != nil {
+	if e.session, err = e.newSession(o.Launcher, cmp.Or(o.Timer, p.Timing().Timer)); err != nil {
 		return nil, fmt.Errorf("open %s: %w", identity.Name, err)
 	}
 	e.identity.Timer = e.session.Timer
@@ -142,9 +142,12 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 // newSession makes the session in which configurations are measured, with a new launcher if there is none.
 func (e *Evaluator) newSession(l *Launcher, timer string) (_ *session, err error) {
 	if l == nil {
-		if l, err = NewLauncher(e.device, timer); err != nil {
-			return nil, err
-		}
+		l, err = NewLauncher(e.device, timer)
+	} else {
+		err = l.use(timer)
+	}
+	if err != nil {
+		return nil, err
 	}
 	s := l.session(e.problem)
 	if e.problem.Timing().Cache == task.CacheCold {

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,6 +24,9 @@ type Launcher struct {
 	Queue   *cl.Queue // with profiling where the driver supports it
 	Timer   string    // hardware.TimerEvent or hardware.TimerHost
 
+	probed      string // the timer that a probe has found; "": there was none
+	lies, timed int    // launches with timestamps that cannot be right, and all
+
 	programs map[string]*cl.Program // of the kernels, by options and source
 	kernels  map[string]*cl.Kernel  // made by Kernel, by options, source and name
 	kept     []kept                 // programs of configurations, the fastest first
@@ -33,7 +37,7 @@ type Launcher struct {
 // out which one to use.
 func NewLauncher(d *cl.Device, timer string) (*Launcher, error) {
 	l := &Launcher{
-		Device: d, Timer: timer, programs: map[string]*cl.Program{}, kernels: map[string]*cl.Kernel{}, targets: map[string]string{},
+		Device: d, programs: map[string]*cl.Program{}, kernels: map[string]*cl.Kernel{}, targets: map[string]string{},
 	}
 	var err error
 	if l.Info, err = d.Info(); err != nil {
@@ -42,16 +46,25 @@ func NewLauncher(d *cl.Device, timer string) (*Launcher, error) {
 	if l.Context, err = cl.NewContext(d); err != nil {
 		return nil, err
 	}
-	if l.Queue, err = l.Context.NewQueue(cl.Profiling); err == nil && timer == "" {
-		if l.Timer, err = l.probeTimer(); err != nil {
-			err = fmt.Errorf("check the timer: %w", err)
-		}
+	if l.Queue, err = l.Context.NewQueue(cl.Profiling); err == nil {
+		err = l.use(timer)
 	}
 	if err != nil {
 		l.Release()
 		return nil, err
 	}
 	return l, nil
+}
+
+// use chooses the timer. If it is empty, a probe finds it, once.
+func (l *Launcher) use(timer string) (err error) {
+	if timer == "" && l.probed == "" {
+		if l.probed, err = l.probeTimer(); err != nil {
+			return fmt.Errorf("check the timer: %w", err)
+		}
+	}
+	l.Timer = cmp.Or(timer, l.probed)
+	return nil
 }
 
 // Release releases the queue, the context and the kernels of [Launcher.Kernel]. It does nothing on nil.
@@ -140,19 +153,20 @@ func (l *Launcher) EnqueueAll(launches []Launch) (Batch, error) {
 }
 
 // Times makes some launches, in order, n times and returns the time of each launch. Timed by events, the
-// launches are enqueued together and waited for once. Timed by the host's clock, each launch
+// launches are enqueued together and waited for once, and a time can be 0: see [Launcher.Timed]. Timed by the host's clock, each launch
 // begins on an idle device and is waited for before the next.
 func (l *Launcher) Times(launches []Launch, n int) ([]time.Duration, error) {
 	all := slices.Repeat(launches, n)
 	if l.Timer == hardware.TimerHost {
 		return l.hostTimes(all)
 	}
+	began := time.Now()
 	b, err := l.EnqueueAll(all)
 	defer b.Release()
 	if err != nil {
 		return nil, err
 	}
-	return b.Times()
+	return l.Timed(b, began)
 }
 
 // Once launches a kernel once, waits, and returns its time.
@@ -204,27 +218,50 @@ func (b Batch) Wait() error {
 // succeeded.
 var ErrTimestamps = errors.New("the driver's timestamps cannot be used")
 
-// Times waits for the launches and returns the time of each by its profiling event. A clock
-// too coarse for a kernel gives 0.
-func (b Batch) Times() ([]time.Duration, error) {
+// A TimerError says that a driver's timestamps are wrong so often that only the host's clock can time its launches.
+type TimerError struct{ Lies, Launches int }
+
+func (e *TimerError) Error() string {
+	return fmt.Sprintf("%v: those of %d launches of %d are missing, zero, reversed or longer than the host saw (measure.timer: host does not use them)",
+		ErrTimestamps, e.Lies, e.Launches)
+}
+
+func (e *TimerError) Unwrap() error { return ErrTimestamps }
+
+// Up to mostLies launches with wrong timestamps, or one in liesShare, are launched again; more are a [TimerError].
+const (
+	mostLies  = 2
+	liesShare = 10
+)
+
+// Timed waits for launches that were enqueued since some time, and returns the time of each by its profiling event. It is 0 if the
+// timestamps cannot be right. If that is so too often, the error is a [TimerError].
+func (l *Launcher) Timed(b Batch, began time.Time) ([]time.Duration, error) {
 	if err := b.Wait(); err != nil {
 		return nil, err
 	}
+	seen := time.Since(began)
 	times := make([]time.Duration, len(b))
 	for i, e := range b {
-		p, err := e.Profile()
-		if err != nil {
+		p, missing := e.Profile()
+		if missing != nil {
 			if failed := e.Wait(); failed != nil {
 				return nil, fmt.Errorf("run: %w", failed)
 			}
-			return nil, fmt.Errorf("%w: %w", ErrTimestamps, err)
 		}
-		if p.End < p.Start {
-			return nil, fmt.Errorf("%w: they run backwards: start %d ns, end %d ns", ErrTimestamps, p.Start, p.End)
+		if l.timed++; missing == nil && l.believes(p, seen) {
+			times[i] = p.Duration()
+		} else if l.lies++; l.lies > mostLies && l.lies > l.timed/liesShare {
+			return nil, &TimerError{l.lies, l.timed}
 		}
-		times[i] = p.Duration()
 	}
 	return times, nil
+}
+
+// believes reports whether the timestamps of a launch can be right that has ended within the time that the host has seen.
+func (l *Launcher) believes(p cl.Profile, seen time.Duration) bool {
+	took := p.Duration()
+	return p.Start != 0 && took > 0 && took <= seen+seen/2+time.Millisecond+time.Duration(l.Info.TimerResolution)
 }
 
 // Release releases the events, which may be nil. Launches go on.
@@ -290,7 +327,7 @@ func (l *Launcher) probeTimer() (timer string, err error) {
 		if err != nil {
 			return "", err
 		}
-		if took := p.Duration(); missing != nil || p.Start == 0 || took < probeLeast || took > seen+seen/2+time.Millisecond {
+		if missing != nil || p.Duration() < probeLeast || !l.believes(p, seen) {
 			timer = hardware.TimerHost
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -116,9 +116,15 @@ func (r *remeasurement) measure(ctx context.Context) error {
 	if err := r.evaluator.supervisor.Timing(ctx, 0); err != nil {
 		return err
 	}
-	for n := range r.options.Rounds {
+	for n := 0; n < r.options.Rounds; n++ {
 		if err := round(ctx, n); err != nil {
 			return err
+		}
+		if live := r.live(); slices.ContainsFunc(live, func(i int) bool { return len(r.times[i]) <= n }) {
+			for _, i := range live { // the round is repeated, because a timestamp was wrong
+				r.times[i] = r.times[i][:n]
+			}
+			n--
 		}
 	}
 	return nil
@@ -153,6 +159,7 @@ func (r *remeasurement) launchBatch(ctx context.Context, n int) error {
 	live := r.live()
 	r.options.Turn(-1)
 	r.evaluator.supervisor.Begin(StageMeasure, len(live))
+	began := time.Now()
 	for j := range live {
 		i := live[(n+j)%len(live)]
 		t := r.trials[i]
@@ -167,11 +174,12 @@ func (r *remeasurement) launchBatch(ctx context.Context, n int) error {
 		if r.trials[i] == nil {
 			continue
 		}
-		times, err := batch.Times()
+		times, err := s.Timed(batch, began)
 		if err != nil {
-			err = fail(tune.Runtime, "%v", err)
+			err = s.launchFailure(err)
 		}
-		if err := r.take(i, r.trials[i].built.Totals(Milliseconds(times)), err); err != nil {
+		built := r.trials[i].built
+		if err := r.take(i, built.Totals(built.believed(Milliseconds(times))), err); err != nil {
 			return err
 		}
 	}
@@ -203,7 +211,7 @@ func (r *remeasurement) launchSingly(ctx context.Context, _ int) error {
 		r.options.Turn(i)
 		r.evaluator.supervisor.Begin(StageMeasure, 1)
 		times, err := r.trials[i].again(ctx)
-		if err == nil && r.observes {
+		if err == nil && r.observes && len(times) > 0 {
 			err = r.observe(ctx, i, times)
 		}
 		if err := r.take(i, times, err); err != nil {
@@ -285,5 +293,5 @@ func (t *trial) again(ctx context.Context) ([]float64, error) {
 		return nil, err
 	}
 	times, err := t.built.Times(1)
-	return t.built.Totals(times), err
+	return t.built.Totals(t.built.believed(times)), err
 }

@@ -345,6 +345,7 @@ func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err e
 		if err != nil {
 			return nil, false, err
 		}
+		batch = t.built.believed(batch) // the others are launched again
 		times = append(times, batch...)
 		totals = append(totals, t.built.Totals(batch)...)
 		n = t.iterations + warmup + disturbed(totals[min(warmup+1, len(totals)):], (t.iterations+1)/2)

@@ -29,6 +29,7 @@ func TestDigestIsStable(t *testing.T) {
 			d.Measure.Timing = task.Timing{Cache: task.CacheWarm, Launches: 7, Warmup: 1}
 		},
 		"the number of launches":   func(d *task.Definition) { d.Measure.Timing = task.Timing{Launches: 50, Time: time.Second} },
+		"the timer":                func(d *task.Definition) { d.Measure.Timing = task.Timing{Timer: "host"} },
 		"a number of a type's own": func(d *task.Definition) { d.Constants[0].Value = time.Duration(1000) },
 	} {
 		d := saxpy()

@@ -215,6 +215,9 @@ func (p *Problem) compileTiming(errs *fieldErrors) {
 	default:
 		errs.addf("measure.cache", "%q is neither warm nor cold%s", t.Cache, nearest.Hint(string(t.Cache), states))
 	}
+	if t.Timer != "" && t.Timer != hardware.TimerHost {
+		errs.addf("measure.timer", "%q is not host%s", t.Timer, nearest.Hint(t.Timer, []string{hardware.TimerHost}))
+	}
 	if t.Launches < 0 {
 		errs.addf("measure.launches", "%d: it must be positive", t.Launches)
 	}
@@ -237,7 +240,7 @@ func (p *Problem) Timing() task.Timing {
 }
 
 // timingDigest returns a text of the settings without which times cannot be compared, "" for the defaults. The number of
-// launches, their time and early stops are no such settings.
+// launches, their time and early stops are no such settings. The timer belongs to the device: see [hardware.SameKind].
 func timingDigest(t task.Timing) string {
 	text := cacheDigest(t.Cache)
 	if t.Warmup != 1 {

@@ -28,6 +28,7 @@ type Log struct {
 	layout   *layout
 	previous []tune.Result
 	reused   Reuse
+	outdated []tune.Result
 
 	mutex   sync.Mutex
 	file    *os.File

@@ -224,6 +224,8 @@ func Begun(path string) *Header {
 			if json.Unmarshal(line, &late) == nil && late.Peaks != nil {
 				c.header.Device.Peaks = late.Peaks
 			}
+		} else if looksLikeLog(line) {
+			c.header.Device.Timer = part{data: line}.header().Device.Timer
 		}
 	}
 	return &c.header

@@ -11,8 +11,8 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A run log can go on with another search space, after values of parameters or restrictions have changed.
-// It then has a second header, with the digest of the new problem. Copies of the results that the new space has
+// A run log can go on with another search space, after values of parameters or restrictions have changed, or with another clock.
+// It then has a second header, with the digest of the new problem and the device. Copies of the results that the new space has
 // follow it, as many as the header says, so that what follows the last header is a run log on
 // its own. Readers take that alone. The lines before it stay: results that the new space does not have are known
 // again if a later space has them.
@@ -73,10 +73,34 @@ func (h Header) InOtherSpace(other Header) bool {
 	return h.Digest != other.Digest && h.MeasurementDigest != "" && h.MeasurementDigest == other.MeasurementDigest
 }
 
-// goesOn reports whether a log with the header have goes on in the other space of the header want.
+// goesOn reports whether a log with the header have goes on in a part with the header want: in another space, or by the host's clock.
 func goesOn(have, want Header) bool {
-	return have.InOtherSpace(want) && have.Iterations == want.Iterations && hardware.SameKind(have.Device, want.Device) == nil
+	retimed := have.Device.Timer == hardware.TimerEvent && want.Device.Timer == hardware.TimerHost
+	if retimed {
+		have.Device.Timer = want.Device.Timer
+	}
+	return (have.InOtherSpace(want) || retimed && have.Digest == want.Digest) && have.Iterations == want.Iterations && hardware.SameKind(have.Device, want.Device) == nil
 }
+
+// ByHost goes on with launches that the host's clock times, in a part of its own. It has the failures of the search space, of which the
+// function tells the results: see [OpenReusing].
+func (l *Log) ByHost(has func(tune.Result) bool) error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.header.Device.Timer = hardware.TimerHost
+	l.previous, l.known, l.session, l.reused = nil, map[string]bool{}, 1, Reuse{}
+	begin, err := l.reuse(partsOf(l.content), has)
+	if err == nil {
+		err = l.write(begin)
+	}
+	if err != nil {
+		return l.cannotAppend(err)
+	}
+	return nil
+}
+
+// Outdated are the correct results of a log that another clock has timed: they are to be timed again.
+func (l *Log) Outdated() []tune.Result { return l.outdated }
 
 // reuse takes what the space has of the results in the parts of older spaces, and returns the beginning of its own
 // part: the header and copies of the results.
@@ -101,6 +125,10 @@ func (l *Log) reuse(older []part, has func(tune.Result) bool) (begin []byte, err
 			}
 			r.Configuration = l.layout.configuration(d)
 			if !has(r) {
+				continue
+			}
+			if r.Status == tune.Correct && content.header.Device.Timer != l.header.Device.Timer {
+				l.outdated = append(l.outdated, r)
 				continue
 			}
 			p := entry{kind: kindResult, configuration: configured{l.layout, d}, result: r}

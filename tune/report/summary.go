@@ -238,7 +238,7 @@ func noticesOf(run *Run, b *best, h *record.Header) []Notice {
 		warn("The metrics are those of the record, at the mean of the launches. Times are their medians.")
 	}
 	if run.Device.Timer == hardware.TimerHost {
-		warn("Times come from the host's clock, because the driver's profiling timestamps cannot be used; they include the cost of a launch.")
+		warn("Times come from the host's clock, because the driver's profiling timestamps cannot be used, or by measure.timer; they include the cost of a launch.")
 	}
 	for _, i := range run.Device.Instruments {
 		if i.Missing != "" {

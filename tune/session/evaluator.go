@@ -50,12 +50,8 @@ func (s *Session) OpenEvaluator(ctx context.Context) error {
 		return wrongOption("the specification changes settings of the device (measure.settings: %s): allow it with --allow settings; "+
 			"they are restored at the end (docs/observers.md)", strings.Join(names, ", "))
 	}
-	earlyStop := p.Timing().EarlyStop
-	if s.evaluation.Named {
-		earlyStop = 0
-	}
 	if s.place.Fleet != nil {
-		return s.openFleet(ctx, earlyStop)
+		return s.openFleet(ctx, s.earlyStop())
 	}
 	var err error
 	if s.controls, err = openControls(s.place.Devices, p, s.checkSettings(ctx)); err != nil {
@@ -64,10 +60,23 @@ func (s *Session) OpenEvaluator(ctx context.Context) error {
 	if len(s.controls) > 0 {
 		s.listener.Say(strings.Join(p.SettingNames(), ", ") + " of the device will be changed, and restored at the end.")
 	}
-	if s.evaluation.InProcess {
-		return s.openDevice(earlyStop)
+	return s.openEvaluator(ctx)
+}
+
+// earlyStop returns that of [device.Options].
+func (s *Session) earlyStop() float64 {
+	if s.evaluation.Named {
+		return 0
 	}
-	return s.openPool(ctx, earlyStop)
+	return s.plan.Spec.Problem.Timing().EarlyStop
+}
+
+// openEvaluator opens the evaluator on devices of this machine.
+func (s *Session) openEvaluator(ctx context.Context) error {
+	if s.evaluation.InProcess {
+		return s.openDevice(s.earlyStop())
+	}
+	return s.openPool(ctx, s.earlyStop())
 }
 
 // openDevice opens a device in this process.
@@ -75,7 +84,7 @@ func (s *Session) openDevice(earlyStop float64) error {
 	if len(s.place.Devices) > 1 {
 		return wrongOption("--workers 0 evaluates on one device, and --device names %d; name one of them", len(s.place.Devices))
 	}
-	o := device.Options{Peaks: s.limits.peaks, Iterations: s.launches(), EarlyStop: earlyStop, Outputs: s.evaluation.Outputs}
+	o := device.Options{Timer: s.timer, Peaks: s.limits.peaks, Iterations: s.launches(), EarlyStop: earlyStop, Outputs: s.evaluation.Outputs}
 	if len(s.controls) > 0 {
 		o.Set = s.controls[0].Set
 	}
@@ -94,7 +103,7 @@ func (s *Session) openPool(ctx context.Context, earlyStop float64) error {
 	}
 	e := s.evaluation
 	pool, err := worker.Open(ctx, s.place.Devices, s.plan.Spec.Problem, worker.Options{
-		Workers: e.Workers, Single: e.Named, Peaks: s.limits.peaks, Iterations: s.launches(), EarlyStop: earlyStop,
+		Workers: e.Workers, Single: e.Named, Timer: s.timer, Peaks: s.limits.peaks, Iterations: s.launches(), EarlyStop: earlyStop,
 		BuildTimeout: e.BuildTimeout, KernelTimeout: e.KernelTimeout, Set: s.controls.setters(),
 		Outputs: e.Outputs, Reserve: e.Reserve, Needs: s.limits.needs, Note: s.listener.Note,
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
@@ -85,6 +86,7 @@ type Session struct {
 	Found     FoundPriors  // of [Session.OpenSpace]
 
 	begun      *record.Header // of the run log that is continued; nil: a new one
+	timer      string         // of a run log by the host's clock, or if timestamps are wrong; "": that of the device
 	started    time.Time      // of a new run log; zero: when it is opened
 	limits     limits
 	controls   controls
@@ -96,7 +98,11 @@ type Session struct {
 
 // New returns a session without any stage.
 func New(p Plan, at Place, e Evaluation, l Listener) *Session {
-	return &Session{plan: p, place: at, evaluation: e, listener: l, begun: record.Begun(p.LogPath)}
+	s := &Session{plan: p, place: at, evaluation: e, listener: l, begun: record.Begun(p.LogPath)}
+	if s.begun != nil && s.begun.Device.Timer == hardware.TimerHost {
+		s.timer = hardware.TimerHost
+	}
+	return s
 }
 
 // Open makes the stages before a search.
@@ -140,17 +146,42 @@ func (s *Session) Run(ctx context.Context, onResult func(r tune.Result, resumed 
 	if s.Log != nil {
 		o.Log = s.Log
 	}
-	if pool, ok := s.Evaluator.(*worker.Pool); ok {
-		pool.Expect(s.Total())
+	return s.run(ctx, o)
+}
+
+// run searches. If the driver's timestamps turn out to be wrong, it begins anew by the host's clock, with the failures so far.
+func (s *Session) run(ctx context.Context, o tune.Options) (*tune.Outcome, error) {
+	for {
+		if pool, ok := s.Evaluator.(*worker.Pool); ok && s.Space != nil {
+			pool.Expect(s.Total())
+		}
+		outcome, err := tune.Run(ctx, s.plan.Spec.Problem, s.Evaluator, o)
+		wrong, is := errors.AsType[*device.TimerError](err)
+		if is {
+			err = s.byHost(ctx, wrong)
+		}
+		if !is || err != nil {
+			return outcome, errors.Join(err, s.controls.restore())
+		}
 	}
-	outcome, err := tune.Run(ctx, p.Spec.Problem, s.Evaluator, o)
-	return outcome, errors.Join(err, s.controls.restore())
+}
+
+// byHost goes on by the host's clock.
+func (s *Session) byHost(ctx context.Context, wrong error) error {
+	s.Evaluator.Close()
+	s.timer = hardware.TimerHost
+	s.listener.Note(fmt.Sprintf("%s: %v. The host's clock times all launches from now on; what was timed before is timed again.",
+		s.Evaluator.Device().Name, wrong))
+	err := s.openEvaluator(ctx)
+	if err == nil && s.Log != nil {
+		err = s.Log.ByHost(s.has)
+	}
+	return err
 }
 
 // RunOne evaluates the only configuration of the space, once.
 func (s *Session) RunOne(ctx context.Context) (*tune.Outcome, error) {
-	outcome, err := tune.Run(ctx, s.plan.Spec.Problem, s.Evaluator, tune.Options{Finalists: -1, Untimed: s.launches() == device.Untimed})
-	return outcome, errors.Join(err, s.controls.restore())
+	return s.run(ctx, tune.Options{Finalists: -1, Untimed: s.launches() == device.Untimed})
 }
 
 // Close ends the evaluator, restores the settings of the devices, and closes the log.

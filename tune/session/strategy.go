@@ -55,8 +55,9 @@ func (s *Session) newStrategy(ctx context.Context) (func(*space.Space) (search.S
 		if s.plan.Strategy.Command != nil {
 			return s.startCommand(ctx, all, o)
 		}
+		o := o
 		if s.Log != nil {
-			o.Start = append(o.Start, s.reused(all)...)
+			o.Start = slices.Concat(o.Start, s.reused(all))
 		}
 		var err error
 		s.searcher, err = search.New(s.plan.Strategy.Name, all, o)
@@ -67,7 +68,7 @@ func (s *Session) newStrategy(ctx context.Context) (func(*space.Space) (search.S
 // startCommand starts the program that is the strategy. Before anything else, it is told the results of the log.
 func (s *Session) startCommand(ctx context.Context, all *space.Space, o search.Options) (search.Strategy, error) {
 	var start []int
-	for _, previous := range s.Log.Previous() {
+	for _, previous := range slices.Concat(s.Log.Outdated(), s.Log.Previous()) {
 		if i, ok := all.Index(previous.Configuration); ok {
 			start = append(start, i)
 		}
@@ -82,10 +83,10 @@ func (s *Session) startCommand(ctx context.Context, all *space.Space, o search.O
 	})
 }
 
-// reused returns the configurations that the log knows from older search spaces, the best first. The strategy begins with
-// them, and so learns their results, which cost nothing.
+// reused returns the configurations that the log knows from older search spaces or by another clock, the best first. The strategy begins
+// with them, and so learns their results, of which those in older spaces cost nothing.
 func (s *Session) reused(all *space.Space) []int {
-	results := slices.Clone(s.Log.Previous()[:min(s.Log.Header().Reused, s.Log.Resumed())])
+	results := slices.Concat(s.Log.Outdated(), s.Log.Previous()[:min(s.Log.Header().Reused, s.Log.Resumed())])
 	slices.SortStableFunc(results, func(a, b tune.Result) int {
 		o := s.plan.Spec.Problem.Objective()
 		switch {

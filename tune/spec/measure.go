@@ -24,6 +24,7 @@ func (f field) measure() (m task.Measure) {
 			n := f.integer(0, mostLaunches, "the untimed launches are an integer from 0 to 1000000")
 			return cmp.Or(n, task.NoWarmup)
 		}).means("integer", "the launches before the timed ones; default: 1"),
+		key("timer", &t.Timer, field.text).means("host", "times by the host's clock; default: by the device, if its timestamps are usable"),
 		key("early_stop", &t.EarlyStop, field.earlyStop).
 			means("number", "how many times slower than the best a first launch may be; default: 3, 0: never"),
 		key("observe", &m.Observe, oneOrMore(field.text)).means("text or list", "the quantities to observe, such as energy"),

@@ -33,6 +33,7 @@ type Timing struct {
 	Launches int           // timed launches of a configuration; default: DefaultLaunches
 	Time     time.Duration // of the timed launches together, after which no further one is made; 0: no limit
 	Warmup   int           // untimed launches before the timed ones; default: 1; NoWarmup: none
+	Timer    string        // hardware.TimerHost: the host's clock; default: the device's events, if their times can be right
 
 	// EarlyStop is how many times worse than the best so far an objective may be after the first timed launch. A
 	// configuration beyond it is not launched again. Default: DefaultEarlyStop; NoEarlyStop: all are measured in full.

@@ -67,6 +67,8 @@ func (p *Pool) handle(e event, now time.Time) error {
 	case a.Remeasured != nil && m.again != nil:
 		m.again.ended, m.again.result = true, *a.Remeasured
 		p.rest(m, now)
+	case a.Timer != nil:
+		return a.Timer
 	case a.Failed != "":
 		return p.gaveUp(m, a.Failed, now)
 	default:

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"time"
@@ -79,7 +80,7 @@ func (p *Pool) start(builds bool, index int, now time.Time) error {
 	p.members = append(p.members, m)
 	h := p.hello
 	h.Builds, h.Selector, h.Device = builds, p.devices[index].Selector(), p.identities[index]
-	h.Device.Timer = p.identity.Timer
+	h.Device.Timer = cmp.Or(p.identity.Timer, p.options.Timer)
 	if builds || index > 0 || p.noBuilders || p.shared {
 		h.Task = peak.Task{} // others use what it would measure
 	}

@@ -24,10 +24,12 @@ type Options struct {
 	Iterations int     // timed launches of a configuration, or device.Untimed; those of the problem
 	EarlyStop  float64 // as in device.Options
 
-	BuildTimeout  time.Duration // for a build with the first launch; DefaultBuildTimeout
-	KernelTimeout time.Duration // for each later launch; DefaultKernelTimeout
+	BuildTimeout  time.Duration // for a build, with the first launch if the driver compiles in it; DefaultBuildTimeout
+	KernelTimeout time.Duration // for each other launch; DefaultKernelTimeout
 
 	Outputs string // as in device.Options
+
+	Timer string // as in device.Options
 
 	// Peaks are the measured peaks of the devices, for metrics and objectives; nil: unknown.
 	Peaks *hardware.Peaks

@@ -54,7 +54,8 @@ type answer struct {
 	Measured   *measured
 	Probing    *probing
 	Described  *described
-	Failed     string // why
+	Failed     string             // why
+	Timer      *device.TimerError // with Failed: that
 }
 
 // hello tells a worker what it is for.

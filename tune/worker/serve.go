@@ -69,7 +69,8 @@ func (s *server) giveUp(err error) {
 		fmt.Fprintln(os.Stderr, "ndtune worker:", err)
 		return
 	}
-	s.parent.Send(answer{Failed: err.Error()})
+	timer, _ := errors.AsType[*device.TimerError](err)
+	s.parent.Send(answer{Failed: err.Error(), Timer: timer})
 }
 
 func newServer(parent *process.Parent[request, answer]) *server {

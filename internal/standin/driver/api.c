@@ -83,7 +83,12 @@ API int clGetDeviceIDs(Platform *p, uint64_t type, unsigned room, Device **to, u
 	return found ? SUCCESS : DEVICE_NOT_FOUND;
 }
 
+static const Statement *says(const Device *d, const char *verb, const char *rest);
+
 API int clGetDeviceInfo(Device *d, uint32_t param, GIVE) {
+	static const size_t hour = 3600000000000;
+	if (is_device(d) && param == 0x1025 && !says(d, "waits", "")) // its clock is ahead of the host's, by the launches that only it has seen
+		return GIVE_ONE(param, {0x1025, &hour, 8});
 	return is_device(d) ? query(d, false, param, room, value, needed) : INVALID_DEVICE;
 }
 
@@ -201,6 +206,7 @@ static int end(Queue *q, Event **to, int status, uint64_t ns, bool blocks) {
 		Event *e = *to = create(EVENT, sizeof *e, NULL);
 		bool zero = clock && strcmp(clock->rest, "zero") == 0, equal = clock && strcmp(clock->rest, "equal") == 0;
 		bool reversed = clock && strcmp(clock->rest, "reversed") == 0;
+		stop += clock && strcmp(clock->rest, "late") == 0 ? 100000000000000 : 0;
 		e->status = status, e->ready = q->ready, e->profiled = q->profiling && (!clock || strcmp(clock->rest, "none") != 0);
 		for (uint64_t i = 0; i < 4 && !zero; i++)
 			e->times[i] = i == 3 && !equal ? (reversed ? start - 1 : stop) : start - 2000 + 1000 * (i < 2 ? i : 2);
