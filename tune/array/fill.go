@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"math/big"
 	"math/rand/v2"
+	"strconv"
 )
 
 // FillKind is a way to make the data of an array.
@@ -31,7 +33,7 @@ func FillKinds() []FillKind {
 // lane; the unused fourth lane of 3-vectors is zero.
 //
 //   - Constant: the type must be able to hold Value; see [ScalarBytes].
-//   - Random: Low ≤ v < High. If both are 0, the interval is [0, 1) for floats
+//   - Random: Low ≤ v < High, each a value for ScalarBytes. If both are 0.0 or nil, the interval is [0, 1) for floats
 //     and [0, 128) for integers. For integers, the interval must lie within the
 //     range of the type.
 //   - Normal: a Std of 0 means 1. Integers are rounded and saturate at the ends
@@ -40,8 +42,8 @@ func FillKinds() []FillKind {
 //     numbers are no longer exact (2¹¹ for float16, 2²⁴ for float32).
 type Fill struct {
 	Kind      FillKind
-	Value     float64
-	Low, High float64
+	Value     any
+	Low, High any
 	Mean, Std float64
 }
 
@@ -149,9 +151,15 @@ func (f Fill) source(t Type) (draw, error) {
 	case Ones:
 		return constant(t.encode(1)), nil
 	case Constant:
-		bits, err := encodeFloat(t, f.Value)
+		bits, err := encodeExact(t, f.Value)
 		return constant(bits), err
 	case Random:
+		if float(f.Low) == 0 && float(f.High) == 0 {
+			f.Low, f.High = 0, 128
+			if t.isFloat() {
+				f.High = 1
+			}
+		}
 		if t.isFloat() {
 			return f.randomFloat(t)
 		}
@@ -188,10 +196,7 @@ func (f Fill) normal(t Type) (draw, error) {
 }
 
 func (f Fill) randomFloat(t Type) (draw, error) {
-	low, high := f.Low, f.High
-	if low == 0 && high == 0 {
-		high = 1
-	}
+	low, high := float(f.Low), float(f.High)
 	width := high - low
 	if !(width > 0) || math.IsInf(width, 0) {
 		return nil, fmt.Errorf("random needs low < high, both finite, not %v and %v", f.Low, f.High)
@@ -217,28 +222,38 @@ func (f Fill) randomFloat(t Type) (draw, error) {
 }
 
 func (f Fill) randomInteger(t Type) (draw, error) {
-	low, high := f.Low, f.High
-	if low == 0 && high == 0 {
-		high = 128
-	}
-	low, high = math.Ceil(low), math.Ceil(high)
-	if !(low < high) {
+	low, high := ceiling(f.Low), ceiling(f.High)
+	if low == nil || high == nil || low.Cmp(high) >= 0 {
 		return nil, fmt.Errorf("random in [%v, %v): there is no integer in it", f.Low, f.High)
 	}
 	least, most := t.integerRange()
-	end := float64(most/2+1) * 2 // most + 1, exact as a float64
-	if low < float64(least) || high > end {
+	last := high.Sub(high, big.NewInt(1))
+	if low.Cmp(big.NewInt(least)) < 0 || last.Cmp(new(big.Int).SetUint64(most)) > 0 {
 		return nil, fmt.Errorf("random in [%v, %v): %v holds %d … %d", f.Low, f.High, t, least, most)
 	}
-	first, last := t.encode(low), most
-	if high < end {
-		last = t.encode(high) - 1 // also right below zero, in two's complement
+	first, span := low.Uint64(), last.Sub(last, low).Uint64()+1
+	if low.Sign() < 0 {
+		first = -first // in two's complement
 	}
-	span := last - first + 1
 	if span == 0 { // the whole range of a 64-bit type
 		return func(r *rand.Rand, _ int) uint64 { return r.Uint64() }, nil
 	}
 	return func(r *rand.Rand, _ int) uint64 { return first + r.Uint64N(span) }, nil
+}
+
+// float returns a number as a float64.
+func float(v any) float64 {
+	f, _ := strconv.ParseFloat(fmt.Sprint(v), 64)
+	return f
+}
+
+// ceiling returns the least integer that is not below a number; nil for NaN.
+func ceiling(v any) *big.Int {
+	i, _ := new(big.Int).SetString(fmt.Sprint(v), 10)
+	if f, ok := v.(float64); ok && !math.IsNaN(f) {
+		i, _ = big.NewFloat(math.Ceil(min(max(f, -0x1p65), 0x1p65))).Int(nil)
+	}
+	return i
 }
 
 // ceil returns the smallest value of float type t that is at least f.

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strconv"
 
 	"github.com/x448/float16"
 )
 
 // ScalarBytes returns the bytes of a kernel argument of type t with the value v:
-// a Go integer, float, [Half] or bool (1 or 0), or for a vector a slice of one
+// a Go integer, its decimal digits if they are above the largest int64, a float, [Half] or bool (1 or 0), or for a vector a slice of one
 // such value per lane. The unused fourth lane of a 3-vector is zero.
 //
 // It is an error if t cannot hold the value: 300 for uint8, 1.5 or NaN for
@@ -80,6 +81,9 @@ func encodeExact(t Type, v any) (uint64, error) {
 		return encodeInteger(t, r.Uint(), true)
 	case r.CanFloat():
 		return encodeFloat(t, r.Float())
+	}
+	if u, err := strconv.ParseUint(fmt.Sprint(v), 10, 64); err == nil && u > math.MaxInt64 {
+		return encodeInteger(t, u, true)
 	}
 	return 0, fmt.Errorf("%v needs a number, not %v (%T)", t, v, v)
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -52,6 +53,11 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	if strings.TrimSpace(source) == "" {
 		return nil, errors.New("the expression is empty")
 	}
+	if text := strings.TrimSpace(source); text == fmt.Sprint(math.MinInt) {
+		source, _ = literal(math.MinInt) // its digits alone are no integer
+	} else if isLarge(text) {
+		source = strconv.Quote(text)
+	}
 	if err := refuseComments(source); err != nil {
 		return nil, err
 	}
@@ -82,6 +88,11 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	}
 	config.WithEnv(used.types())
 	if _, err := checker.Check(tree, config); err != nil {
+		for _, name := range free.names {
+			if isLarge(used[name]) {
+				return nil, fmt.Errorf("in %q: %s is %s", excerpt.Of(source), name, describe(used[name]))
+			}
+		}
 		return nil, readable(source, err)
 	}
 	e := &Expression{source: source, names: free.names}
@@ -294,6 +305,15 @@ func (e *Expression) Float(environment map[string]any) (float64, error) {
 	return f, nil
 }
 
+// Exact computes the expression as a number: as a float64 if that holds it, else as an int, or as the digits of a larger integer.
+func (e *Expression) Exact(environment map[string]any) (any, error) {
+	v, err := e.Eval(environment)
+	if i, ok := v.(int); err != nil || isLarge(v) || ok && (float64(i) >= 1<<63 || int(float64(i)) != i) {
+		return v, err
+	}
+	return e.Float(environment)
+}
+
 // Bool computes the expression as a condition. As in C, a number is true unless it is 0.
 func (e *Expression) Bool(environment map[string]any) (bool, error) {
 	v, err := e.Eval(environment)
@@ -310,7 +330,17 @@ func (e *Expression) Bool(environment map[string]any) (bool, error) {
 	return f != 0, nil
 }
 
+// isLarge reports whether a value is an integer above the largest int, which is a text.
+func isLarge(v any) bool {
+	text, _ := v.(string)
+	u, err := strconv.ParseUint(text, 10, 64)
+	return err == nil && u > math.MaxInt
+}
+
 func describe(v any) string {
+	if isLarge(v) {
+		return fmt.Sprintf("%s, beyond the integers that expressions compute with", v)
+	}
 	switch v := v.(type) {
 	case nil:
 		return "nothing"

@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -24,6 +26,12 @@ func MacroName(name string) string {
 // only settings read, hostOnly, are left out.
 func Defines(constants []task.Constant, c space.Configuration, hostOnly map[string]bool) (options []string, words, values string) {
 	define := func(name, value string) {
+		switch _, large := task.LargeInteger(value); {
+		case value == fmt.Sprint(math.MinInt): // C has no such literal: - is an operator
+			value = "(-9223372036854775807L-1)"
+		case large && !strings.ContainsAny(value, "uU"):
+			value += "u"
+		}
 		safe, macro := safeDefine.MatchString(value), MacroName(name)
 		if macro != name {
 			words += "#undef " + name + "\n"

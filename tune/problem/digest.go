@@ -234,7 +234,7 @@ func elementDigest(e launch.Element) string {
 
 // fillDigest returns the fill of an argument as text. Files are part of the content.
 func fillDigest(a *launch.Argument) string {
-	text := fmt.Sprintf("{%v %s }", array.Fill{}, a.Fill.Copy)
+	text := fmt.Sprintf("{%v %s }", array.Fill{Value: 0.0, Low: 0.0, High: 0.0}, a.Fill.Copy)
 	for i, f := range a.Fills {
 		switch member := fmt.Sprintf("{%v %s }", f.Fill, a.Fill.Copy); {
 		case f.Rule != nil:

@@ -11,6 +11,7 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
 
@@ -90,24 +91,31 @@ func (p *Problem) compileFill(
 func (p *Problem) compilePlainFill(errs *fieldErrors, field string, given task.Fill, scope expression.Scope) (f launch.Fill) {
 	f.Kind, f.Source = given.Kind, given.Expression
 	before := len(errs.errs)
-	number := func(name string, source task.Expr) float64 {
+	f.Value, f.Low, f.High = 0.0, 0.0, 0.0
+	exact := func(name string, source task.Expr) any {
 		if source == "" {
-			return 0
+			return 0.0
 		}
 		e, err := p.compileFixed(source, scope)
-		var n float64
+		var v any
 		if err == nil {
-			n, err = e.Float(p.constants)
+			v, err = e.Exact(p.constants)
 		}
 		errs.add(field+"."+string(given.Kind)+name, err)
-		return n
+		return v
+	}
+	number := func(name string, source task.Expr) float64 {
+		f, _ := space.Number(exact(name, source))
+		return f
 	}
 	switch given.Kind {
 	case array.Constant:
-		f.Value = number("", given.Value)
+		f.Value = exact("", given.Value)
 	case array.Random:
-		f.Low, f.High = number("[0]", given.Low), number("[1]", given.High)
-		if len(errs.errs) == before && (given.Low != "" || given.High != "") && f.Low >= f.High {
+		f.Low, f.High = exact("[0]", given.Low), exact("[1]", given.High)
+		low, isLow := space.Number(f.Low)
+		high, isHigh := space.Number(f.High)
+		if len(errs.errs) == before && given.High != "" && (f.Low == f.High || isLow && isHigh && low > high) {
 			errs.addf(field+".random", "the interval [%v, %v) is empty", f.Low, f.High)
 		}
 	case array.Normal:

@@ -7,6 +7,9 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
+
+	"github.com/ndtune/ndtune/internal/excerpt"
 )
 
 // Integer values, products of them and counts of configurations are int. Systems of 32 bits are
@@ -14,11 +17,11 @@ import (
 const _ int = 1 << 62
 
 // A Value is what a parameter or a constant can be: an int, a float64, a bool or a
-// string.
+// string. The digits of an integer above the largest int are a string, which kernels, values and fills take.
 type Value = any
 
 // NormalizeValue turns any Go integer, float, bool or string into a [Value]. It refuses
-// other types, integers that an int cannot hold, infinities and NaN.
+// other types, infinities and NaN.
 func NormalizeValue(v any) (Value, error) {
 	r := reflect.ValueOf(v)
 	switch {
@@ -27,10 +30,7 @@ func NormalizeValue(v any) (Value, error) {
 	case r.CanInt():
 		return int(r.Int()), nil
 	case r.CanUint():
-		if r.Uint() > math.MaxInt {
-			return nil, fmt.Errorf("%d is larger than the largest integer, %d", r.Uint(), math.MaxInt)
-		}
-		return int(r.Uint()), nil
+		return ParseInteger(fmt.Sprint(r.Uint()))
 	case r.CanFloat():
 		if math.IsNaN(r.Float()) || math.IsInf(r.Float(), 0) {
 			return nil, fmt.Errorf("%v is not a finite number", v)
@@ -54,14 +54,25 @@ func ParseValue(raw []byte) (Value, error) {
 	}
 	switch v := v.(type) {
 	case json.Number:
-		if i, err := v.Int64(); err == nil {
-			return int(i), nil
+		if strings.ContainsAny(v.String(), ".eE") {
+			return v.Float64()
 		}
-		return v.Float64()
+		return ParseInteger(v.String())
 	case string, bool:
 		return v, nil
 	}
 	return nil, fmt.Errorf("%s is not a number, a bool or a text", raw)
+}
+
+// ParseInteger returns an integer of 64 bits, which may be written as in Go, as a [Value].
+func ParseInteger(text string) (Value, error) {
+	if i, err := strconv.ParseInt(text, 0, 0); err == nil {
+		return int(i), nil
+	}
+	if u, err := strconv.ParseUint(strings.TrimPrefix(text, "+"), 0, 64); err == nil {
+		return strconv.FormatUint(u, 10), nil
+	}
+	return nil, fmt.Errorf("%s is beyond the integers of 64 bits, %d to %d", excerpt.Of(text), math.MinInt, uint64(math.MaxUint64))
 }
 
 // MarshalValue is a value as JSON. It keeps a float that is a whole number a float (2.0, not 2), so that it comes
@@ -109,8 +120,9 @@ func isInteger(text string) bool {
 // SameValue reports whether two values are the same for a kernel: numbers by their value,
 // whether they are held as an int, a float64 or a bool; all else by type and value.
 func SameValue(a, b Value) bool {
-	if a == b {
-		return true
+	_, intA := a.(int)
+	if _, intB := b.(int); a == b || intA && intB { // float64 does not tell all of them apart
+		return a == b
 	}
 	x, okX := Number(a)
 	y, okY := Number(b)

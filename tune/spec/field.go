@@ -99,7 +99,9 @@ func found(n *yaml.Node) string {
 	case v == nil:
 		return "nothing"
 	default:
-		if text, ok := v.(string); ok {
+		if text, ok := v.(string); ok && n.Style == 0 && wholeNumber.MatchString(text) {
+			return text + ", which only fills, values, constants and parameters can be"
+		} else if ok {
 			return fmt.Sprintf("the text %q", excerpt.Of(text))
 		}
 		return n.Value

@@ -3,7 +3,6 @@ package spec
 import (
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -59,11 +58,7 @@ func plain(text string) (space.Value, error) {
 		return nil, fmt.Errorf("%s has a leading zero, which makes it octal for YAML 1.1 and C but decimal for YAML 1.2; "+
 			"write it without, or as 0o…", text)
 	case wholeNumber.MatchString(text):
-		i, err := strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 0, strconv.IntSize)
-		if err != nil {
-			return nil, fmt.Errorf("%s is beyond the integers, %d to %d", excerpt.Of(text), math.MinInt, math.MaxInt)
-		}
-		return int(i), nil
+		return space.ParseInteger(strings.ReplaceAll(text, "_", ""))
 	case decimalNumber.MatchString(text):
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil {

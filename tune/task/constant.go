@@ -86,6 +86,9 @@ func (c Constant) Number() space.Value {
 		return c.Value
 	}
 	text = strings.TrimSpace(text)
+	if u, ok := LargeInteger(text); ok {
+		return strconv.FormatUint(u, 10)
+	}
 	if m := cInteger.FindStringSubmatch(text); m != nil {
 		if i, err := strconv.ParseInt(m[1], 0, 0); err == nil {
 			return int(i)
