@@ -26,12 +26,7 @@ func MacroName(name string) string {
 // only settings read, hostOnly, are left out.
 func Defines(constants []task.Constant, c space.Configuration, hostOnly map[string]bool) (options []string, words, values string) {
 	define := func(name, value string) {
-		switch _, large := task.LargeInteger(value); {
-		case value == fmt.Sprint(math.MinInt): // C has no such literal: - is an operator
-			value = "(-9223372036854775807L-1)"
-		case large && !strings.ContainsAny(value, "uU"):
-			value += "u"
-		}
+		value = literal(value)
 		safe, macro := safeDefine.MatchString(value), MacroName(name)
 		if macro != name {
 			words += "#undef " + name + "\n"
@@ -73,7 +68,19 @@ func BuildOptions(c space.Configuration, hostOnly map[string]bool) string {
 // safeDefine matches the values that the option parser of every driver takes as they are in -D name=value.
 var safeDefine = regexp.MustCompile(`^[A-Za-z0-9_.+-]+$`)
 
+// literal returns a value as C has it. The least integer is none of its literals, of which - is no part.
+func literal(value string) string {
+	switch _, large := task.LargeInteger(value); {
+	case value == fmt.Sprint(math.MinInt):
+		return "(-9223372036854775807L-1)"
+	case large && !strings.ContainsAny(value, "uU"):
+		return value + "u"
+	}
+	return value
+}
+
 func DefineOption(name, value string) string {
+	value = literal(value)
 	if !safeDefine.MatchString(value) {
 		value = strconv.Quote(value)
 	}

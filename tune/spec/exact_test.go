@@ -88,18 +88,18 @@ func TestExactIntegers(t *testing.T) {
 // TestIntegersThatNoPlaceHolds: what cannot hold an integer says so.
 func TestIntegersThatNoPlaceHolds(t *testing.T) {
 	for text, want := range map[string]string{
-		"constants: {n: 18446744073709551616}\n":                                                                       "18446744073709551616 is beyond the integers of 64 bits",
-		"constants: {n: -9223372036854775809}\n":                                                                       "-9223372036854775809 is beyond the integers of 64 bits",
-		"constants: {n: 18446744073709551615}\n":                                                                       "\"n\" is 18446744073709551615, beyond the integers that expressions compute with",
-		"constants: {n: 1, m: 18446744073709551615}\nproblem_size: [m - 1]\n":                                          "m is 18446744073709551615, beyond the integers that expressions compute with",
-		"problem_size: [18446744073709551615]\n":                                                                       "beyond the integers that expressions compute with",
-		"seed: 18446744073709551615\n":                                                                                 "expected a number, found 18446744073709551615, which only",
-		"parameters: {block_size_x: [1], p: {powers_of_two: [1, 9223372036854775808]}}\n":                              "expected a power of two, found 9223372036854775808, which only",
-		"arguments: [{name: c, type: int64, size: n, output: true, fill: {constant: 9223372036854775808}}]\n":          "9223372036854775808 is out of the range of int64",
-		"arguments: [{name: c, type: uint64, size: n, output: true, fill: {constant: -1}}]\n":                          "-1 is out of the range of uint64",
-		"arguments: [{name: c, type: int64, size: n, output: true, fill: {random: [0, 9223372036854775809]}}]\n":       "int64 holds -9223372036854775808",
-		"arguments: [{name: c, type: uint64, size: n, output: true, fill: {random: [9, 9]}}]\n":                        "the interval [9, 9) is empty",
-		"arguments: [{name: c, type: uint64, size: n, output: true, fill: {expression: 18446744073709551615}}]\n":      "beyond the integers that expressions compute with",
+		"constants: {n: 18446744073709551616}\n":                                                                         "18446744073709551616 is beyond the integers of 64 bits",
+		"constants: {n: -9223372036854775809}\n":                                                                         "-9223372036854775809 is beyond the integers of 64 bits",
+		"constants: {n: 18446744073709551615}\n":                                                                         "\"n\" is 18446744073709551615, beyond the integers that expressions compute with",
+		"constants: {n: 1, m: 18446744073709551615}\nproblem_size: [m - 1]\n":                                            "m is 18446744073709551615, beyond the integers that expressions compute with",
+		"problem_size: [18446744073709551615]\n":                                                                         "beyond the integers that expressions compute with",
+		"seed: 18446744073709551615\n":                                                                                   "expected a number, found 18446744073709551615, which only",
+		"parameters: {block_size_x: [1], p: {powers_of_two: [1, 9223372036854775808]}}\n":                                "expected a power of two, found 9223372036854775808, which only",
+		"arguments: [{name: c, type: int64, size: n, output: true, fill: {constant: 9223372036854775808}}]\n":            "9223372036854775808 is out of the range of int64",
+		"arguments: [{name: c, type: uint64, size: n, output: true, fill: {constant: -1}}]\n":                            "-1 is out of the range of uint64",
+		"arguments: [{name: c, type: int64, size: n, output: true, fill: {random: [0, 9223372036854775809]}}]\n":         "int64 holds -9223372036854775808",
+		"arguments: [{name: c, type: uint64, size: n, output: true, fill: {random: [9, 9]}}]\n":                          "the interval [9, 9) is empty",
+		"arguments: [{name: c, type: uint64, size: n, output: true, fill: {expression: 18446744073709551615}}]\n":        "beyond the integers that expressions compute with",
 		"arguments: [{name: c, type: int, size: n, output: true}, {name: v, type: int64, value: 9223372036854775808}]\n": "9223372036854775808 is out of the range of int64",
 	} {
 		fsys := library()
