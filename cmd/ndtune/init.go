@@ -179,11 +179,15 @@ func reportProposal(c *cli.Context, out string, proposal *initial.Proposal) erro
 	name := process.Quoted(out)
 	values := joinTexts("", func(p space.Parameter) string { return fmt.Sprintf(" -p %s=%v", p.Name, proposal.Defaults[p.Name]) },
 		proposal.Definition.Parameters...)
+	next := "Next:"
+	if proposal.GuessedGrid {
+		next = "The grid is a guess: check problem_size and grid_div first. Then:"
+	}
 	fmt.Fprintf(w, `
-Next:
+%s
   ndtune run %s%s    # one configuration
   ndtune tune %s --max-evals 10    # a short search
   ndtune tune %s
-`, name, values, name, name)
+`, next, name, values, name, name)
 	return nil
 }

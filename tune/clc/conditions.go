@@ -1,6 +1,7 @@
 package clc
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,11 +99,18 @@ func Value(expression string, macros []Macro) (v int64, known bool) {
 }
 
 func (m macroTable) value(expression string) (v int64, known bool) {
+	expression = isDefined.ReplaceAllStringFunc(expression, func(of string) string {
+		found := isDefined.FindStringSubmatch(of)
+		return [...]string{unknown: " " + anyText + " ", yes: " 1 ", no: " 0 "}[m.defined(found[1]+found[2])]
+	})
 	e := &conditionReader{macros: m, known: true}
 	e.words = e.expand(tokens(expression), 0)
 	v = e.operation(0)
 	return v, e.known && len(e.words) == 0
 }
+
+// isDefined matches the question whether a macro is defined.
+var isDefined = regexp.MustCompile(`\bdefined\b\s*(?:\(\s*(\w+)\s*\)|(\w+))`)
 
 // A conditionReader computes an integer expression.
 type conditionReader struct {
@@ -121,27 +129,11 @@ const maxExpanded = 10_000
 
 // expand replaces macros by their texts, and joins the characters of operators.
 func (e *conditionReader) expand(words []string, depth int) (all []string) {
-	for i := 0; i < len(words); i++ {
-		w := words[i]
+	for _, w := range words {
 		macro, isMacro := e.macros[w]
 		switch {
-		case e.expanded > maxExpanded:
+		case e.expanded > maxExpanded || w == "defined":
 			return []string{anyText}
-		case w == "defined":
-			rest := slices.DeleteFunc(slices.Clone(words[i+1:min(i+4, len(words))]), func(w string) bool { return w == "(" })
-			if len(rest) == 0 || e.macros.defined(rest[0]) == unknown {
-				return []string{anyText}
-			}
-			for i++; i < len(words) && words[i] != rest[0]; i++ {
-			}
-			if i+1 < len(words) && words[i-1] == "(" {
-				i++ // the closing bracket
-			}
-			word := "0"
-			if e.macros.defined(rest[0]) == yes {
-				word = "1"
-			}
-			all = append(all, word)
 		case isMacro && depth < 16:
 			of := tokens(macro.text)
 			e.expanded += len(of)

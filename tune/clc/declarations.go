@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/ndtune/ndtune/internal/each"
 )
@@ -190,33 +189,64 @@ func loops(code []string) map[string]bool {
 	return found
 }
 
-// Tested returns the macros that conditions of a source compare with a number, as in #if VECTOR == 4, and that it
-// does not define, each with the first such number. Names that begin with _ or cl_ are those of compilers.
-func Tested(text string) (macros []Macro) {
+// Tested returns the macros whose values the conditions of a source read and that nobody defines, given those of the compiler's
+// options. Each has the first number with which it is compared, as in #if VECTOR == 4; "0" if it is a switch that no code reads,
+// as in #if DEBUG; else no text. A macro for which the source asks whether it is defined is not among them, nor are those of
+// OpenCL C and of compilers.
+func Tested(text string, given []Macro) (macros []Macro) {
+	table, settled := macroTable{}, map[string]bool{"defined": true}
 	directives := scanDirectives(text).directives
 	for _, d := range directives {
-		if d.name != "if" && d.name != "elif" {
-			continue
+		switch name, _ := splitMacro(d.argument); d.name {
+		case "define":
+			table[name], settled[name] = macroState{anyText, unknown}, true
+		case "ifdef", "ifndef":
+			settled[name] = true
+		}
+		for _, m := range isDefined.FindAllStringSubmatch(d.argument, -1) {
+			settled[m[1]+m[2]] = true
+		}
+	}
+	for _, m := range given {
+		table[m.Name], settled[m.Name] = macroState{m.Text, yes}, true
+	}
+	var open conditions
+	for _, d := range directives {
+		around := open
+		if d.name == "elif" {
+			around = open[:max(0, len(open)-1)]
 		}
 		words := tokens(d.argument)
-		for i := 0; i+3 < len(words); i++ {
-			name, value := words[i], words[i+3]
-			compared := words[i+1] == "=" && words[i+2] == "=" && unicode.IsDigit(rune(value[0]))
-			if !compared || !unicode.IsLetter(rune(name[0])) || strings.HasPrefix(name, "cl_") {
+		for i, name := range words {
+			if d.name != "if" && d.name != "elif" || around.exclude() || settled[name] || !isName(name) || name[0] == '_' || IsWord(name) {
 				continue
 			}
-			known := slices.ContainsFunc(macros, func(m Macro) bool { return m.Name == name })
-			defined := slices.ContainsFunc(directives, func(d directive) bool {
-				macro, _ := splitMacro(d.argument)
-				return d.name == "define" && macro == name
-			})
-			if !known && !defined {
-				macros = append(macros, Macro{name, value, true})
+			before, after := strings.Join(words[:i], ""), strings.Join(words[i+1:], "")
+			value := ""
+			if _, _, read := First(text, name); !read && switched.MatchString(before+" "+after) {
+				value = "0"
+			}
+			if m := compared.FindStringSubmatch(after); m != nil {
+				value = m[1]
+			}
+			at := slices.IndexFunc(macros, func(m Macro) bool { return m.Name == name })
+			switch {
+			case strings.HasPrefix(after, "("):
+			case at < 0:
+				macros, table[name] = append(macros, Macro{name, value, true}), macroState{anyText, unknown}
+			case macros[at].Text == "":
+				macros[at].Text = value
 			}
 		}
+		open.read(d, table)
 	}
 	return macros
 }
+
+var (
+	switched = regexp.MustCompile(`(?:^|[(!&|]) (?:$|[)&|])`) // what stands before and after a switch
+	compared = regexp.MustCompile(`^[=!]=(\d\w*)`)            // what stands after a macro that is compared with a number
+)
 
 // reach returns the identifiers of a source that may matter to the kernel whose body begins at an index: those in its text, in
 // that of the functions and macros whose names are among them, in conditions, and outside of functions.

@@ -114,10 +114,21 @@ __kernel void NAME(solve_kernel)(__global float *a, const int n, __local float *
 }
 
 func TestTested(t *testing.T) {
-	got := Tested("#define A 1\n#if A == 1\n#if B == 2 && (C==0)\n#elif B == 4\n#if D > 1\n#if __V == 1 || cl_k == 1 || E == F\n#endif")
-	want := []Macro{{"B", "2", true}, {"C", "0", true}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, want %+v", got, want)
+	for text, want := range map[string][]Macro{
+		"#define A 1\n#if A == 1\n#if B == 2 && (C==0)\n#elif B == 4\n#endif\n#if __V == 1 || cl_k == 1\n#endif": {{"B", "2", true}, {"C", "0", true}},
+		"#if W > LANES\n#elif LANES != 32 && LANES != 64\n#error\n#endif\n":                                      {{"W", "", true}, {"LANES", "32", true}},
+		// switches, which are off where nobody defines them; code that reads one wants a number
+		"#if DEBUG && (!QUIET) || (FAST)\n#endif":   {{"DEBUG", "0", true}, {"QUIET", "0", true}, {"FAST", "0", true}},
+		"#if PAD\nint t[PAD];\n#endif":              {{"PAD", "", true}},
+		"#if HAS(2) + CL_VERSION_2_0 > 1 || 3u > N": {{"N", "", true}},
+		// the source asks whether they are defined, or the compiler does not come to the condition
+		"#ifdef A\n#if A > 1\n#endif\n#endif\n#if defined(B) && B > 2 || !defined C || C > 1\n#endif":                           nil,
+		"#if GIVEN == 1\n#if X > 1\n#endif\n#elif GIVEN == 2\n#if Y > 1\n#endif\n#endif\n#ifdef NOT\n#if V > 1\n#endif\n#endif": {{"Y", "", true}},
+		"#if A > 1\n#if B > 1\n#endif\n#endif": {{"A", "", true}, {"B", "", true}},
+	} {
+		if got := Tested(text, []Macro{{Name: "GIVEN", Text: "2"}}); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s\n%+v, want %+v", text, got, want)
+		}
 	}
 }
 

@@ -132,7 +132,7 @@ func Offers(text, name string) (all []Offer) {
 		}
 		done = d.end
 		macro, negated, tests := d.tested()
-		if !tests && !strings.ContainsFunc(d.argument, func(c rune) bool { return !isWord(c) }) {
+		if !tests && macroName.MatchString(d.argument) {
 			macro = d.argument // #elif DOUBLE
 		}
 		if negated || macro == "0" {

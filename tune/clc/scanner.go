@@ -1,6 +1,9 @@
 package clc
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // A directive is a preprocessor directive, with its continued lines and comments.
 type directive struct {
@@ -202,29 +205,19 @@ func (d directive) includedFile() (name string, ok bool) {
 // tested returns the macro of an #ifdef, an #ifndef, or an #if or #elif with nothing but defined(X) or !defined(X), and
 // whether the macro must not be defined. It returns false for other directives.
 func (d directive) tested() (macro string, negated, ok bool) {
-	macro = strings.ReplaceAll(d.argument, " ", "")
 	switch d.name {
 	case "ifdef", "ifndef":
-		negated = d.name == "ifndef"
+		return d.argument, d.name == "ifndef", macroName.MatchString(d.argument)
 	case "if", "elif":
-		macro, negated = strings.CutPrefix(macro, "!")
-		if macro, ok = strings.CutPrefix(macro, "defined"); !ok {
-			return "", false, false
+		question, negated := strings.CutPrefix(d.argument, "!")
+		if found := isDefined.FindStringSubmatch(question); found != nil && found[0] == strings.TrimSpace(question) {
+			return found[1] + found[2], negated, true
 		}
-		if inner, bracket := strings.CutPrefix(macro, "("); bracket {
-			macro, ok = strings.CutSuffix(inner, ")")
-		}
-		if !ok {
-			return "", false, false
-		}
-	default:
-		return "", false, false
 	}
-	if macro == "" || strings.ContainsFunc(macro, func(c rune) bool { return !isWord(c) }) {
-		return "", false, false
-	}
-	return macro, negated, true
+	return "", false, false
 }
+
+var macroName = regexp.MustCompile(`^\w+$`)
 
 // isOnce reports whether a directive is #pragma once.
 func (d directive) isOnce() bool { return d.name == "pragma" && d.argument == "once" }

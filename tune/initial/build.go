@@ -1,7 +1,6 @@
 package initial
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/worker"
@@ -51,14 +51,6 @@ var undeclared = regexp.MustCompile(strings.Join([]string{
 	`implicit declaration of function '(\w+)'`,
 }, "|"))
 
-var anError = regexp.MustCompile(`(?m)^.*\berror\b.*$`)
-
-// errorLine returns the line of a log with the first error, or else its first line.
-func errorLine(log string) string {
-	first, _, _ := strings.Cut(log, "\n")
-	return cmp.Or(anError.FindString(log), first)
-}
-
 // maxMissing bounds the builds: compilers report some twenty errors at once.
 const maxMissing = 8
 
@@ -66,6 +58,8 @@ const maxMissing = 8
 func (u *Untuned) build(ctx context.Context, c Compiler) ([]device.Signature, error) {
 	sources := strings.Join(u.Sources, ", ")
 	var unknown []string // names that nobody defines, with their places
+	tested := u.Missing
+	single := false // one name in a build: the source itself may declare those that follow
 	for round := 0; ; round++ {
 		kernels, err := u.signatures(ctx, c, "")
 		var failed *device.SourceError
@@ -82,6 +76,9 @@ func (u *Untuned) build(ctx context.Context, c Compiler) ([]device.Signature, er
 			if slices.ContainsFunc(slices.Concat(u.Given, u.Missing), func(m clc.Macro) bool { return m.Name == name }) {
 				continue
 			}
+			if single && len(u.Missing) > before {
+				break
+			}
 			at, call, _ := clc.First(u.Text, name)
 			isType := found[2] != "" || clc.IsType(u.Text, name)
 			if isType {
@@ -92,17 +89,19 @@ func (u *Untuned) build(ctx context.Context, c Compiler) ([]device.Signature, er
 				continue
 			}
 			unknown = append(unknown, fmt.Sprintf("%s (%s)", name, at))
-			u.Missing = append(u.Missing, missingMacro(name, isType))
+			u.Missing = append(u.Missing, u.missingMacro(name, isType))
 		}
 		switch {
 		case len(faults) > 0:
 			slices.Sort(faults)
 			return nil, faultf("%s: the source does not compile:\n%s", sources, strings.Join(slices.Compact(faults), "\n"))
-		case len(u.Missing) > before && round < maxMissing:
+		case len(u.Missing) > before && (round < maxMissing || single && round < 8*maxMissing):
+		case len(unknown) > 1 && !single:
+			single, unknown, u.Missing = true, nil, slices.Clone(tested)
 		case len(unknown) > 0:
 			return nil, faultf("%s: nobody defines %s; give them with -D, or the files that define them.\n"+
 				"With values in their place the compiler says:\n%s",
-				sources, strings.Join(unknown, ", "), errorLine(failed.Log))
+				sources, strings.Join(unknown, ", "), tune.Headline(tune.Compile, failed.Error()))
 		default:
 			return nil, faultf("%s: %w", sources, failed)
 		}

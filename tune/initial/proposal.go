@@ -17,16 +17,15 @@ import (
 )
 
 // missingMacro returns a macro for an identifier that a source does not define.
-func missingMacro(name string, isType bool) clc.Macro {
+func (u *Untuned) missingMacro(name string, isType bool) clc.Macro {
 	r, _ := roleOf(name)
+	required := regexp.MustCompile(`\breqd_work_group_size\b[^){;]*\b` + name + `\b`)
 	value := "1"
 	switch {
 	case isType:
 		value = "float"
-	case r == blockRole:
+	case r == blockRole || r == sizeRole || r == strideRole || required.MatchString(u.Text):
 		value = "16"
-	case r == sizeRole || r == strideRole:
-		value = "1024"
 	}
 	return clc.Macro{Name: name, Text: value, Guarded: true}
 }
@@ -35,6 +34,8 @@ func missingMacro(name string, isType bool) clc.Macro {
 type Proposal struct {
 	spec.Draft
 	Defaults map[string]space.Value // the values of the parameters that the source has
+	// GuessedGrid: no comparison of the kernel bounds its index, or grid_div has the factors that names of macros tell.
+	GuessedGrid bool
 }
 
 // A proposer guesses a specification.
@@ -169,7 +170,7 @@ func (p *proposer) readMacros() {
 			missingSizes++
 		}
 	}
-	tested := clc.Tested(p.Text)
+	tested := clc.Tested(p.Text, p.Given)
 	seen := map[string]bool{}
 	for i, m := range all {
 		if seen[m.Name] || task.Reserved(m.Name) {
@@ -233,7 +234,12 @@ func (p *proposer) roleOfMacro(name string, needed, hasBlock bool) (r role, axis
 			return perItemRole, i
 		}
 	}
-	switch {
+	group := p.function.WorkGroup
+	switch i := slices.Index(group, name); {
+	case i >= 0 && slices.Contains(group[i+1:], name):
+		return blockRole, -1
+	case i >= 0:
+		return blockRole, i
 	case needed && p.reach != nil && !p.reach[name]:
 		r = otherRole
 	case r == blockRole && isTile(name) && hasBlock:
@@ -368,7 +374,8 @@ func (p *proposer) chooseBlock() {
 		}
 	}
 	for i := range p.dimensions {
-		if factors := p.perGroup(i); factors != nil {
+		factors := p.perGroup(i)
+		if p.GuessedGrid = p.GuessedGrid || factors == nil && d.GridDiv[i] != nil && p.function.Indices.PerItem[i] == nil; factors != nil {
 			if d.GridDiv[i] = factors; slices.Equal(factors, []string{p.blocks[i]}) {
 				d.GridDiv[i] = nil
 			}

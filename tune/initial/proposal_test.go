@@ -105,7 +105,7 @@ __kernel void k(__global float *a) { int i = get_global_id(0); if (i < width) a[
 func TestQuestions(t *testing.T) {
 	const shared = "__kernel void k(__global float *a, int n) { __local float t[64]; t[get_local_id(0)] = 0; a[get_global_id(1)] = 0; if (get_group_id(2) < n) a[0] = 1; }"
 	macro := func(name string) Untuned {
-		return Untuned{Text: "__kernel void k(__global float *a) { a[get_global_id(0)] = " + name + "; }", Missing: []clc.Macro{missingMacro(name, false)}}
+		return Untuned{Text: "__kernel void k(__global float *a) { a[get_global_id(0)] = " + name + "; }", Missing: []clc.Macro{new(Untuned).missingMacro(name, false)}}
 	}
 	for _, c := range []struct {
 		name      string

@@ -9,20 +9,19 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/task"
 )
 
-// perGroup returns the factors by which the kernel multiplies the index of a work-group, if all their names are known. An
-// argument among them becomes a constant.
+// perGroup returns the factors by which the kernel multiplies the index of a work-group, if all their names are known. Only the user
+// knows the value of an argument among them.
 func (p *proposer) perGroup(axis int) (factors []task.Expr) {
-	var arguments []string
 	macros := clc.Macros(p.active)
 	for _, factor := range p.function.Indices.PerGroup[axis] {
 		if factor == "get_local_size" {
 			factor = p.blocks[axis]
 		}
 		for _, name := range identifier.FindAllString(factor, -1) {
-			i := slices.IndexFunc(p.Kernel.Arguments, func(a cl.ArgInfo) bool { return a.Name == name })
 			own := slices.IndexFunc(macros, func(m clc.Macro) bool { return m.Name == name })
 			if own >= 0 && !p.isKnown(name) {
 				if value, number := literal(macros[own].Text); isInt(number) {
@@ -32,22 +31,13 @@ func (p *proposer) perGroup(axis int) (factors []task.Expr) {
 			}
 			switch {
 			case p.isKnown(name):
-			case i < 0 || p.Kernel.Arguments[i].Address != cl.AddressPrivate || task.Reserved(name):
-				return nil
+			case slices.ContainsFunc(p.Kernel.Arguments, func(a cl.ArgInfo) bool { return a.Name == name }):
+				factor = spec.Undecided
 			default:
-				if t, ok := p.typeOf(p.Kernel.Arguments[i].Type); !ok || !isInteger(t) || t.Lanes() > 1 {
-					return nil
-				}
-				arguments = append(arguments, name)
+				return nil
 			}
 		}
 		factors = append(factors, factor)
-	}
-	for _, name := range arguments {
-		if !p.isKnown(name) {
-			p.Definition.Constants = append(p.Definition.Constants, task.Constant{Name: name, Value: 1, Host: true})
-			p.Remark("constants."+name, "DECIDE: the value of an argument that changes the elements of a work-group.")
-		}
 	}
 	return factors
 }
@@ -113,6 +103,7 @@ func (p *proposer) chooseSizes() {
 	used := map[string]bool{}
 	for i := range p.dimensions {
 		name := p.limit(i)
+		p.GuessedGrid = p.GuessedGrid || name == ""
 		again := i == 0 || len(p.sizes) == 1 // a size may be that of several dimensions
 		for _, fits := range []func(size) bool{
 			func(s size) bool { return s.axis == i && !used[s.name] },

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/files"
@@ -77,10 +76,11 @@ func Read(o Options) (*Untuned, error) {
 		}
 		u.Text += fmt.Sprintf("#line 1 \"%s\"\n%s\n", filepath.ToSlash(path), text)
 	}
-	for _, m := range clc.Tested(u.Text) {
-		if !slices.ContainsFunc(u.Given, func(g clc.Macro) bool { return g.Name == m.Name }) {
-			u.Missing = append(u.Missing, m)
+	for _, m := range clc.Tested(u.Text, u.Given) {
+		if m.Text == "" {
+			m = u.missingMacro(m.Name, false)
 		}
+		u.Missing = append(u.Missing, m)
 	}
 	return u, nil
 }
