@@ -79,11 +79,8 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	}
 	if d.Timer == hardware.TimerHost {
 		fmt.Fprintln(p.out, "timer: host")
-		why := "The driver's profiling timestamps are unusable"
-		if p.problem.Timing().Timer != "" {
-			why = "measure.timer: host"
-		}
-		fmt.Fprintln(p.notes, why+": times come from the host's clock and include the cost of a launch.")
+		fmt.Fprintln(p.notes, "Times come from the host's clock, because the driver's profiling timestamps are unusable, or by measure.timer; "+
+			"they include the cost of a launch.")
 	}
 	if p.problem.Timing().Cache == task.CacheCold {
 		fmt.Fprintln(p.out, coldCaches)

@@ -139,15 +139,14 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 	return e, nil
 }
 
-// newSession makes the session in which configurations are measured, with a new launcher if there is none.
+// newSession makes the session in which configurations are measured, with a new launcher if there is none with the timer. One without
+// a given timer that uses the host's clock may have been told to by another problem.
 func (e *Evaluator) newSession(l *Launcher, timer string) (_ *session, err error) {
-	if l == nil {
-		l, err = NewLauncher(e.device, timer)
-	} else {
-		err = l.use(timer)
-	}
-	if err != nil {
-		return nil, err
+	if l == nil || l.Timer != cmp.Or(timer, hardware.TimerEvent) {
+		l.Release()
+		if l, err = NewLauncher(e.device, timer); err != nil {
+			return nil, err
+		}
 	}
 	s := l.session(e.problem)
 	if e.problem.Timing().Cache == task.CacheCold {

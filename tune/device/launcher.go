@@ -1,7 +1,6 @@
 package device
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,8 +23,7 @@ type Launcher struct {
 	Queue   *cl.Queue // with profiling where the driver supports it
 	Timer   string    // hardware.TimerEvent or hardware.TimerHost
 
-	probed      string // the timer that a probe has found; "": there was none
-	lies, timed int    // launches with timestamps that cannot be right, and all
+	lies, timed int // launches with timestamps that cannot be right, and all
 
 	programs map[string]*cl.Program // of the kernels, by options and source
 	kernels  map[string]*cl.Kernel  // made by Kernel, by options, source and name
@@ -37,7 +35,7 @@ type Launcher struct {
 // out which one to use.
 func NewLauncher(d *cl.Device, timer string) (*Launcher, error) {
 	l := &Launcher{
-		Device: d, programs: map[string]*cl.Program{}, kernels: map[string]*cl.Kernel{}, targets: map[string]string{},
+		Device: d, Timer: timer, programs: map[string]*cl.Program{}, kernels: map[string]*cl.Kernel{}, targets: map[string]string{},
 	}
 	var err error
 	if l.Info, err = d.Info(); err != nil {
@@ -46,25 +44,16 @@ func NewLauncher(d *cl.Device, timer string) (*Launcher, error) {
 	if l.Context, err = cl.NewContext(d); err != nil {
 		return nil, err
 	}
-	if l.Queue, err = l.Context.NewQueue(cl.Profiling); err == nil {
-		err = l.use(timer)
+	if l.Queue, err = l.Context.NewQueue(cl.Profiling); err == nil && timer == "" {
+		if l.Timer, err = l.probeTimer(); err != nil {
+			err = fmt.Errorf("check the timer: %w", err)
+		}
 	}
 	if err != nil {
 		l.Release()
 		return nil, err
 	}
 	return l, nil
-}
-
-// use chooses the timer. If it is empty, a probe finds it, once.
-func (l *Launcher) use(timer string) (err error) {
-	if timer == "" && l.probed == "" {
-		if l.probed, err = l.probeTimer(); err != nil {
-			return fmt.Errorf("check the timer: %w", err)
-		}
-	}
-	l.Timer = cmp.Or(timer, l.probed)
-	return nil
 }
 
 // Release releases the queue, the context and the kernels of [Launcher.Kernel]. It does nothing on nil.
@@ -228,14 +217,8 @@ func (e *TimerError) Error() string {
 
 func (e *TimerError) Unwrap() error { return ErrTimestamps }
 
-// Up to mostLies launches with wrong timestamps, or one in liesShare, are launched again; more are a [TimerError].
-const (
-	mostLies  = 2
-	liesShare = 10
-)
-
 // Timed waits for launches that were enqueued since some time, and returns the time of each by its profiling event. It is 0 if the
-// timestamps cannot be right. If that is so too often, the error is a [TimerError].
+// timestamps cannot be right. If that is so more often than twice and in more than one launch of ten, the error is a [TimerError].
 func (l *Launcher) Timed(b Batch, began time.Time) ([]time.Duration, error) {
 	if err := b.Wait(); err != nil {
 		return nil, err
@@ -251,7 +234,7 @@ func (l *Launcher) Timed(b Batch, began time.Time) ([]time.Duration, error) {
 		}
 		if l.timed++; missing == nil && l.believes(p, seen) {
 			times[i] = p.Duration()
-		} else if l.lies++; l.lies > mostLies && l.lies > l.timed/liesShare {
+		} else if l.lies++; l.lies > max(2, l.timed/10) {
 			return nil, &TimerError{l.lies, l.timed}
 		}
 	}

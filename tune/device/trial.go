@@ -307,7 +307,7 @@ func (t *trial) tooSlow(warmUp, timed float64) bool {
 }
 
 // times runs the launches some times to warm up, then as often as times are wanted. It returns the times of all
-// launches of the timed runs. It stops after the first timed run if that is too slow, and when the timed runs have
+// launches of the timed runs. It stops after the first timed run if that is too slow, as all before it were, and when the timed runs have
 // taken the time that the problem gives them. A timed run that was disturbed is repeated; all of them count. Runs that are fast enough are enqueued together, unless the first launch
 // was already too slow: then one timed run decides before the others.
 func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err error) {
@@ -349,7 +349,7 @@ func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err e
 		times = append(times, batch...)
 		totals = append(totals, t.built.Totals(batch)...)
 		n = t.iterations + warmup + disturbed(totals[min(warmup+1, len(totals)):], (t.iterations+1)/2)
-		if last := len(totals) - 1; last == warmup+1 && t.tooSlow(totals[last-1], totals[last]) {
+		if last := len(totals) - 1; last == warmup+1 && (t.first == 0 || t.tooSlow(t.first, t.first)) && t.tooSlow(totals[last-1], totals[last]) {
 			stopped = true
 			break
 		}

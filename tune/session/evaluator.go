@@ -50,8 +50,12 @@ func (s *Session) OpenEvaluator(ctx context.Context) error {
 		return wrongOption("the specification changes settings of the device (measure.settings: %s): allow it with --allow settings; "+
 			"they are restored at the end (docs/observers.md)", strings.Join(names, ", "))
 	}
+	earlyStop := p.Timing().EarlyStop
+	if s.evaluation.Named {
+		earlyStop = 0
+	}
 	if s.place.Fleet != nil {
-		return s.openFleet(ctx, s.earlyStop())
+		return s.openFleet(ctx, earlyStop)
 	}
 	var err error
 	if s.controls, err = openControls(s.place.Devices, p, s.checkSettings(ctx)); err != nil {
@@ -60,23 +64,10 @@ func (s *Session) OpenEvaluator(ctx context.Context) error {
 	if len(s.controls) > 0 {
 		s.listener.Say(strings.Join(p.SettingNames(), ", ") + " of the device will be changed, and restored at the end.")
 	}
-	return s.openEvaluator(ctx)
-}
-
-// earlyStop returns that of [device.Options].
-func (s *Session) earlyStop() float64 {
-	if s.evaluation.Named {
-		return 0
-	}
-	return s.plan.Spec.Problem.Timing().EarlyStop
-}
-
-// openEvaluator opens the evaluator on devices of this machine.
-func (s *Session) openEvaluator(ctx context.Context) error {
 	if s.evaluation.InProcess {
-		return s.openDevice(s.earlyStop())
+		return s.openDevice(earlyStop)
 	}
-	return s.openPool(ctx, s.earlyStop())
+	return s.openPool(ctx, earlyStop)
 }
 
 // openDevice opens a device in this process.

@@ -151,32 +151,28 @@ func (s *Session) Run(ctx context.Context, onResult func(r tune.Result, resumed 
 
 // run searches. If the driver's timestamps turn out to be wrong, it begins anew by the host's clock, with the failures so far.
 func (s *Session) run(ctx context.Context, o tune.Options) (*tune.Outcome, error) {
-	for {
-		if pool, ok := s.Evaluator.(*worker.Pool); ok && s.Space != nil {
-			pool.Expect(s.Total())
-		}
-		outcome, err := tune.Run(ctx, s.plan.Spec.Problem, s.Evaluator, o)
-		wrong, is := errors.AsType[*device.TimerError](err)
-		if is {
-			err = s.byHost(ctx, wrong)
-		}
-		if !is || err != nil {
-			return outcome, errors.Join(err, s.controls.restore())
-		}
+	if pool, ok := s.Evaluator.(*worker.Pool); ok && s.Space != nil {
+		pool.Expect(s.Total())
 	}
-}
-
-// byHost goes on by the host's clock.
-func (s *Session) byHost(ctx context.Context, wrong error) error {
-	s.Evaluator.Close()
-	s.timer = hardware.TimerHost
+	outcome, err := tune.Run(ctx, s.plan.Spec.Problem, s.Evaluator, o)
+	wrong, is := errors.AsType[*device.TimerError](err)
+	if !is {
+		return outcome, errors.Join(err, s.controls.restore())
+	}
 	s.listener.Note(fmt.Sprintf("%s: %v. The host's clock times all launches from now on; what was timed before is timed again.",
 		s.Evaluator.Device().Name, wrong))
-	err := s.openEvaluator(ctx)
+	s.timer = hardware.TimerHost
+	s.Evaluator.Close()
+	if err = s.controls.close(); err == nil {
+		err = s.OpenEvaluator(ctx)
+	}
 	if err == nil && s.Log != nil {
 		err = s.Log.ByHost(s.has)
 	}
-	return err
+	if err != nil {
+		return outcome, err
+	}
+	return s.run(ctx, o)
 }
 
 // RunOne evaluates the only configuration of the space, once.
