@@ -199,7 +199,7 @@ func (r *run) alone(ctx context.Context, c space.Configuration) (Result, error) 
 	if r.isOver(ctx) {
 		return Result{}, nil
 	}
-	result, err := EvaluateAgain(ctx, r.evaluator, c)
+	result, err := EvaluateAgain(ctx, r.evaluator, c, Retest{})
 	switch {
 	case ctx.Err() != nil:
 		r.stop(Interrupted)
@@ -211,10 +211,10 @@ func (r *run) alone(ctx context.Context, c space.Configuration) (Result, error) 
 	return result, nil
 }
 
-// EvaluateAgain evaluates one configuration as if for the first time, if the evaluator can: see [Prober].
-func EvaluateAgain(ctx context.Context, e Evaluator, c space.Configuration) (Result, error) {
+// EvaluateAgain evaluates one configuration as [Prober] says, if the evaluator is one, or once more.
+func EvaluateAgain(ctx context.Context, e Evaluator, c space.Configuration, again Retest) (Result, error) {
 	if p, ok := e.(Prober); ok {
-		return p.Probe(ctx, c)
+		return p.Probe(ctx, c, again)
 	}
 	return EvaluateOne(ctx, e, c)
 }

@@ -40,7 +40,7 @@ func (w *weather) Evaluate(ctx context.Context, in <-chan space.Configuration, o
 	return EvaluateEach(ctx, in, out, func(c space.Configuration) (Result, error) { return w.answerOne(c), nil })
 }
 
-func (w *weather) Probe(_ context.Context, c space.Configuration) (Result, error) {
+func (w *weather) Probe(_ context.Context, c space.Configuration, _ Retest) (Result, error) {
 	w.probes = append(w.probes, c.Key())
 	return w.answerOne(c), nil
 }

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"time"
 
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
@@ -73,12 +74,19 @@ type Observer interface {
 	Observe(best Result)
 }
 
-// A Prober is an Evaluator that can evaluate a configuration as if for the first time: without
+// A Prober is an Evaluator that can evaluate a configuration again. With a zero [Retest] it does so as if for the first time: without
 // anything that the driver has kept of an earlier build, so that all that can fail does so again. Run
 // does not call Probe while Evaluate runs.
 type Prober interface {
 	Evaluator
-	Probe(ctx context.Context, c space.Configuration) (Result, error)
+	Probe(ctx context.Context, c space.Configuration, again Retest) (Result, error)
+}
+
+// A Retest says that a configuration is launched again, from the initial state of its buffers, and that the output of each launch is
+// compared. A correct result has no times; [Result.Compared] has the number of launches.
+type Retest struct {
+	Launches int           // at most
+	Within   time.Duration // no launch but the first begins later
 }
 
 // A Log keeps results as they arrive, and has the results of an earlier, interrupted run.

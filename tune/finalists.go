@@ -84,6 +84,9 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	ForgetFinals(r.outcome.Results) // of an earlier run: not measured in turn with these
 	r.newest = nil
 	for j, i := range places {
+		if len(times[j]) == 0 {
+			r.unfinished = append(r.unfinished, i)
+		}
 		r.outcome.Results[i].Final, r.outcome.Results[i].FinalDevice = times[j], card
 	}
 	return r.observeFinalists(ctx, places, card)

@@ -36,10 +36,9 @@ type Result struct {
 	Warnings string
 	Binary   uint64
 
-	// Unchanged says that the reference has made the outputs that the buffers hold at first, within the
-	// tolerance: a kernel that writes nothing would pass. It is set on the first result that was compared with a
-	// reference. No record keeps it.
-	Unchanged bool
+	// Notice is a doubt about the reference, for the user; "" if there is none. The first result that was compared with a reference
+	// has it. No record keeps it.
+	Notice string
 
 	// Outputs is a digest of outputs that differ from the reference, 0 if unknown: equal digests mean equal outputs. No record keeps it.
 	Outputs uint64
@@ -50,6 +49,7 @@ type Result struct {
 	Times    []float64 // of all timed launches in order, in milliseconds
 	Repeated int       // the last ones of these, because as many had taken far longer than the others
 	Verified bool      // the output was compared with a reference
+	Compared int       // launches before it was named the best whose outputs were compared, too; 0: it never was
 
 	// Global, Local and Offset are the work-items of the launch and of a work-group, and the global offset, by
 	// dimension. Run sets them if Status is Correct. Local is empty if the driver chooses it, Offset if it is 0.

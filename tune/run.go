@@ -42,6 +42,9 @@ func Run(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Options
 	if r.newest != nil && r.newest.Overtakes(p.Objective(), Best(p.Objective(), r.outcome.Results)) {
 		ForgetFinals(r.outcome.Results)
 	}
+	if err == nil && o.Finalists >= 0 && !o.Untimed && r.outcome.Stop != Environment {
+		err = r.confirmBest(ctx)
+	}
 	if err == nil {
 		err = r.keepFinals()
 	}
@@ -82,6 +85,8 @@ type run struct {
 	window   *window // nil: the strategy does not learn
 	stuck    error   // of the strategy
 	unkept   bool    // the log does not hold the whole final measurement
+
+	unfinished []int // places of the results whose final measurement failed
 }
 
 func newRun(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Options) (*run, error) {

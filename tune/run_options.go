@@ -89,4 +89,7 @@ type Outcome struct {
 	// Withdrawn is the number of failures that are neither among the results nor in the log, because
 	// their cause may be the environment. A run that resumes the log evaluates these again.
 	Withdrawn int
+
+	// Notes are sentences about the best: which configurations were better and have left, and why.
+	Notes []string
 }

@@ -34,7 +34,7 @@ type printer struct {
 	compared       bool // one of several searches, of which only a summary is shown, on stderr
 	warnings       compilerWarnings
 	reasons        map[string]string // of failures that were shown, with the configuration of each
-	unchanged      bool              // the notice of [tune.Result.Unchanged] was shown
+	noticed        bool              // the [tune.Result.Notice] was shown
 	size           int               // of the space
 	varying        []parameterColumn
 	columns        bool // lines of results are columns of what varies, for a terminal
@@ -156,15 +156,11 @@ func (p *printer) result(r tune.Result, resumed bool) {
 	if tooMany {
 		fmt.Fprintln(p.notes, "The compiler has more warnings, which are not shown.")
 	}
-	if r.Unchanged && !p.unchanged {
-		p.unchanged = true
-		fmt.Fprintln(p.notes, unchangedNotice)
+	if r.Notice != "" && !p.noticed {
+		p.noticed = true
+		fmt.Fprintln(p.notes, r.Notice)
 	}
 }
-
-// unchangedNotice is the notice of [tune.Result.Unchanged].
-const unchangedNotice = "The reference leaves the outputs as they were, within the tolerance: " +
-	"a kernel that writes nothing would be called correct. Give the outputs another fill, or a smaller atol or rtol."
 
 // line returns the line that shows a result; "" if nothing is shown of it.
 func (p *printer) line(r tune.Result) string {
@@ -247,6 +243,9 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 		fmt.Fprintln(p.notes, "Interrupted; the best so far:")
 	case o.Stop == tune.Hopeless, o.Stop == tune.Environment:
 		fmt.Fprintf(p.notes, "Stopped: %s\n", shortened(o.Cause))
+	}
+	for _, note := range o.Notes {
+		fmt.Fprintln(p.notes, shortened(note))
 	}
 	if o.Best == nil {
 		fmt.Fprintln(p.notes, p.whyNone(o))

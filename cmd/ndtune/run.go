@@ -129,8 +129,8 @@ func runOne(c *cli.Context, e session.Evaluation, choose func() (device.Listed, 
 		return err
 	}
 	printOne(c.App.Writer, s.Problem, outcome)
-	if outcome.Results[0].Unchanged {
-		fmt.Fprintln(c.App.ErrWriter, unchangedNotice)
+	if notice := outcome.Results[0].Notice; notice != "" {
+		fmt.Fprintln(c.App.ErrWriter, notice)
 	}
 	if out := streamOf(c.App); out != nil {
 		line, err := record.ResultLine(outcome.Results[0])

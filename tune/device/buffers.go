@@ -1,6 +1,7 @@
 package device
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -239,6 +240,27 @@ func (s *session) prepare(v *launch.Variant) error {
 		return err
 	}
 	return s.restoreAll()
+}
+
+// spoiled reports whether anything has written into a copy from which buffers are restored.
+func (s *session) spoiled(v *launch.Variant) (bool, error) {
+	for i, b := range s.buffers {
+		if b == nil || b.pristine == nil {
+			continue
+		}
+		content, err := s.initial(i, v.Elements[i])
+		if err != nil {
+			return false, err
+		}
+		s.scratch = slices.Grow(s.scratch[:0], b.bytes)[:b.bytes]
+		if err := s.Queue.Read(b.pristine, b.before, s.scratch); err != nil {
+			return false, fail(tune.Runtime, "read the copy of %s: %v", s.infos[i].Name, err)
+		}
+		if !bytes.Equal(s.scratch, content.Bytes) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // initial returns the initial content of an argument.

@@ -117,6 +117,14 @@ func (b *Built) check(d hardware.Device) error {
 	return nil
 }
 
+// usesLocal reports whether a kernel uses local memory, as far as the driver tells.
+func (b *Built) usesLocal() bool {
+	return slices.ContainsFunc(b.kernels, func(k bound) bool {
+		info, err := k.WorkGroupInfo()
+		return err == nil && info.LocalMem > 0
+	})
+}
+
 // Bind sets the arguments of the kernels. There is an argument for each one of the problem, in order: a buffer, an image, a sampler
 // or a scalar, as cl.Kernel.SetArg takes it, or nil for a scalar, local memory or an alias as the problem defines it.
 func (b *Built) Bind(arguments ...any) error {

@@ -12,8 +12,8 @@
 // of every kernel, even of one with a required work-group of 512, which it runs.
 //
 // Every buffer is restored before each configuration, inputs too, so that a kernel that overwrites its inputs cannot spoil the next one.
-// A wrong output is judged once more on new buffers, because an earlier configuration may have written into the copies from which
-// buffers are restored. A failed launch costs a context, not the process.
+// A wrong output is a failure, whatever the next launch computes, unless the copies from which buffers are restored have changed: an
+// earlier configuration may have written into them. A failed launch costs a context, not the process.
 //
 // Outputs of 1 MiB and more are compared on the device: 64 MiB of floats take 4.5 ms instead of 30 on PoCL. The comparison kernel
 // accepts only outputs that the host would accept; doubtful ones are read back, so the host alone decides that an output is wrong.
@@ -106,6 +106,9 @@ type Evaluator struct {
 	best       atomic.Pointer[float64] // the best objective so far; nil: unknown
 	evaluated  int
 	meter      *observe.Meter // nil: nothing was observed yet
+
+	steady, inPlace bool              // the output after several launches was right; it differs, because the kernel works in place
+	right           map[string]uint64 // by configuration: the digest of outputs that a command or a function called right
 }
 
 var errClosed = errors.New("the evaluator is closed")
@@ -130,6 +133,7 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 	e := &Evaluator{
 		device: d, identity: identity, given: p, problem: p,
 		iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch, outputs: o.Outputs,
+		right: map[string]uint64{},
 	}
 	e.references.Evaluator = e
 	if e.session, err = e.newSession(o.Launcher, cmp.Or(o.Timer, p.Timing().Timer)); err != nil {
@@ -202,6 +206,7 @@ type Prebuilt struct {
 	Binary   []byte             // of the program; nil, or refused by the driver: the source is compiled
 	Readings []hardware.Reading // of [problem.Problem.Compiled]; nil: they are found
 	Fresh    string             // the [FreshOption] that it was built with
+	Retest   tune.Retest        // of launches that are only compared, and not timed
 }
 
 // One evaluates one configuration. Unless the device is a CPU, the result has the digest of the program's binary.
@@ -239,14 +244,19 @@ func (e *Evaluator) One(ctx context.Context, c space.Configuration, known Prebui
 }
 
 // Probe implements tune.Prober.
-func (e *Evaluator) Probe(ctx context.Context, c space.Configuration) (tune.Result, error) {
+func (e *Evaluator) Probe(ctx context.Context, c space.Configuration, again tune.Retest) (tune.Result, error) {
 	defer func(n int) { e.evaluated = n }(e.evaluated) // it is none of the search's
-	return e.One(ctx, c, Prebuilt{Fresh: FreshOption()})
+	return e.One(ctx, c, Prebuilt{Fresh: FreshOption(again), Retest: again})
 }
 
 // FreshOption is a build option with which no driver has built anything yet: with it nothing
-// comes from a cache.
-func FreshOption() string { return fmt.Sprintf("-DNDTUNE_FRESH_%x=1", time.Now().UnixNano()) }
+// comes from a cache. It is "" for launches that are only compared.
+func FreshOption(again tune.Retest) string {
+	if again.Launches > 0 {
+		return ""
+	}
+	return fmt.Sprintf("-DNDTUNE_FRESH_%x=1", time.Now().UnixNano())
+}
 
 // use turns to the types that arguments have in a configuration.
 func (e *Evaluator) use(c space.Configuration) {

@@ -206,8 +206,10 @@ func (r *rehearsal) run(ctx context.Context, built *Built) (*Rehearsed, error) {
 		}
 		r.Ready(addresses)
 	}
-	if err := r.poisonLocal(); err != nil {
-		return nil, err
+	if r.Poison != 0 {
+		if err := r.poisonLocal(r.Poison + 2); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.setArguments(built); err != nil {
 		return nil, err
@@ -284,11 +286,8 @@ __kernel void ndtune_poison(__local uint *memory, uint words, uint poison, __glo
 
 // poisonLocal fills the local memory of all compute units. Nothing says where the driver places that of the next launch: in most
 // cases it is the same memory.
-func (r *rehearsal) poisonLocal() error {
-	if r.Poison == 0 {
-		return nil
-	}
-	kernel, err := r.Kernel(poisonSource, "", "ndtune_poison")
+func (l *Launcher) poisonLocal(poison byte) error {
+	kernel, err := l.Kernel(poisonSource, "", "ndtune_poison")
 	if err != nil {
 		return err
 	}
@@ -296,20 +295,20 @@ func (r *rehearsal) poisonLocal() error {
 	if err != nil {
 		return err
 	}
-	words := int(r.Info.LocalMemSize-info.LocalMem) / 4 // a driver may keep some for itself: 1 KiB on an H200
+	words := int(l.Info.LocalMemSize-info.LocalMem) / 4 // a driver may keep some for itself: 1 KiB on an H200
 	if words <= 0 {
 		return nil
 	}
-	out, err := r.Context.NewBufferFrom(cl.ReadWrite, make([]byte, 4))
+	out, err := l.Context.NewBufferFrom(cl.ReadWrite, make([]byte, 4))
 	if err != nil {
 		return err
 	}
 	defer out.Release()
-	if err := kernel.SetArgs(cl.LocalBytes(4*words), uint32(words), uint32(r.Poison+2)*0x01010101, out); err != nil {
+	if err := kernel.SetArgs(cl.LocalBytes(4*words), uint32(words), uint32(poison)*0x01010101, out); err != nil {
 		return err
 	}
-	groups, local := 8*max(1, r.Info.ComputeUnits), min(32, max(1, r.Info.MaxWorkGroupSize))
-	if _, err := r.Once(kernel, Line(groups, local)); err != nil {
+	groups, local := 8*max(1, l.Info.ComputeUnits), min(32, max(1, l.Info.MaxWorkGroupSize))
+	if _, err := l.Once(kernel, Line(groups, local)); err != nil {
 		return fmt.Errorf("fill the local memory: %w", err)
 	}
 	return nil

@@ -1,10 +1,13 @@
 package device
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
@@ -16,8 +19,8 @@ import (
 // host.
 type references struct {
 	*Evaluator
-	made      map[string]map[string]*array.Array // by referenceKey, then by argument name
-	unchanged bool                               // the outputs that were made last are the initial content
+	made   map[string]map[string]*array.Array // by referenceKey, then by argument name
+	notice string                             // a doubt about the outputs that were made last, or ""
 }
 
 // maxReferences is the largest number of sets of outputs that are kept.
@@ -39,13 +42,16 @@ func (r *references) of(ctx context.Context, s *session, v *launch.Variant) (map
 		return nil, err
 	}
 	if outputs == nil {
+		r.notice = ""
 		if outputs, err = r.make(ctx, s, v); err != nil {
 			return nil, err
 		}
 		if err := r.checkNumbers(outputs); err != nil {
 			return nil, err
 		}
-		r.unchanged = r.unchangedBy(v, outputs)
+		if r.notice == "" && r.unchangedBy(v, outputs) {
+			r.notice = unchangedNotice
+		}
 		r.supervisor.Made(key, outputs)
 	}
 	for i, info := range r.problem.Arguments() {
@@ -99,6 +105,9 @@ func (r *references) known(v *launch.Variant) bool {
 	return !r.problem.Compared() || r.made[r.key(v)] != nil
 }
 
+const unchangedNotice = "The reference leaves the outputs as they were, within the tolerance: " +
+	"a kernel that writes nothing would be called correct. Give the outputs another fill, or a smaller atol or rtol."
+
 // unchangedBy reports whether all outputs that are compared element by element are the initial content of their
 // buffers, within the tolerance.
 func (r *references) unchangedBy(v *launch.Variant, outputs map[string]*array.Array) bool {
@@ -132,7 +141,11 @@ func (r *references) make(ctx context.Context, s *session, v *launch.Variant) (m
 	if reference == nil {
 		return r.given(v)
 	}
-	outputs, err := r.runKernel(ctx, s, v)
+	began := time.Now()
+	outputs, err := r.runKernel(ctx, s, v, guardBehind)
+	if err == nil && time.Since(began) < repeatable {
+		err = r.repeat(ctx, s, v, outputs)
+	}
 	failed, ok := err.(*Failure)
 	switch {
 	case err == nil:
@@ -145,6 +158,43 @@ func (r *references) make(ctx context.Context, s *session, v *launch.Variant) (m
 		err = fmt.Errorf("%w (%s)", err, CheckHint)
 	}
 	return nil, err
+}
+
+// repeatable is how long the reference may take to be run twice.
+const repeatable = 2 * time.Second
+
+// repeat runs the reference kernel once more, with other content in the guard zones and in local memory. If the outputs differ, they
+// follow that, which is an error, or a further run differs again: then the notice says which tolerance that would need.
+func (r *references) repeat(ctx context.Context, s *session, v *launch.Variant, first map[string]*array.Array) error {
+	other := guardBehind
+	other.pattern = make([]byte, GuardUnit)
+	for i, b := range guardBehind.pattern {
+		other.pattern[i] = ^b
+	}
+	same := func(a, b map[string]*array.Array) bool {
+		return maps.EqualFunc(a, b, func(a, b *array.Array) bool { return bytes.Equal(a.Bytes, b.Bytes) })
+	}
+	second, err := r.runKernel(ctx, s, v, other)
+	if err != nil || same(first, second) {
+		return err
+	}
+	third, err := r.runKernel(ctx, s, v, other)
+	if err != nil {
+		return err
+	}
+	if same(second, third) {
+		return errors.New("its outputs depend on what lies behind its buffers or in local memory: it reads what was never written (" + CheckHint + ")")
+	}
+	for name, out := range second {
+		if v.Tolerance.Compare(name, out, first[name]) != nil && r.problem.Reduction(name) == "" {
+			needs := "another reference"
+			if m, err := array.Compare(out, first[name], 0, 0); err == nil && m != nil {
+				needs = fmt.Sprintf("an atol of at least %.2g", m.MaxError)
+			}
+			r.notice = fmt.Sprintf("The reference differs from itself when it runs twice: %s needs %s, or it has a race (%s).", name, needs, CheckHint)
+		}
+	}
+	return nil
 }
 
 // CheckHint is an advice to those whose reference crashes.
@@ -168,15 +218,15 @@ func (r *references) given(v *launch.Variant) (map[string]*array.Array, error) {
 	return r.problem.ExpectedOutputs(initial)
 }
 
-// runKernel runs the reference kernel in the context of the session, with separate buffers.
-func (r *references) runKernel(ctx context.Context, s *session, v *launch.Variant) (map[string]*array.Array, error) {
+// runKernel runs the reference kernel in the context of the session, with separate buffers and their guard zones.
+func (r *references) runKernel(ctx context.Context, s *session, v *launch.Variant, z zones) (map[string]*array.Array, error) {
 	reference, configuration, swap := r.problem.Reference()
 	w, err := Derive(reference, configuration, r.identity)
 	if err != nil {
 		return nil, fmt.Errorf("at %s: %w", configuration, err)
 	}
 	own := s.session(reference)
-	own.once = true
+	own.once, own.zones = true, z
 	defer own.releaseBuffers()
 	built, err := own.build(ctx, w, nil)
 	if err != nil {
@@ -210,9 +260,19 @@ func (r *references) runKernel(ctx context.Context, s *session, v *launch.Varian
 		if err := own.setArguments(built); err != nil {
 			return nil, err
 		}
+		if z.pattern[0] != guardBehind.pattern[0] && built.usesLocal() {
+			if err := own.poisonLocal(z.pattern[0]); err != nil {
+				return nil, err
+			}
+		}
 		if _, err := built.Times(1); err != nil {
 			return nil, err
 		}
+	}
+	if err := own.checkGuards(); wrongOutput(err) != nil {
+		return nil, fmt.Errorf("%s (%s)", wrongOutput(err).Reason, CheckHint)
+	} else if err != nil {
+		return nil, err
 	}
 	outputs, err := own.outputs(r.problem.Arguments(), w)
 	if err != nil {

@@ -127,6 +127,21 @@ func (r *remeasurement) measure(ctx context.Context) error {
 			n--
 		}
 	}
+	return r.verify(ctx)
+}
+
+// verify launches each configuration once more, and leaves out those whose output is wrong.
+func (r *remeasurement) verify(ctx context.Context) error {
+	if !r.evaluator.problem.Verified() || r.observes {
+		return nil
+	}
+	for _, i := range r.live() {
+		r.options.Turn(i)
+		t := r.trials[i]
+		if err := r.take(i, nil, t.through(ctx, t.expect, func(ctx context.Context) error { return t.rerun(ctx, 1) })); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"hash"
 	"hash/fnv"
+	"hash/maphash"
 	"math"
 	"os"
 	"slices"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/launch"
 )
 
@@ -35,7 +38,10 @@ func (t *trial) run(ctx context.Context) error {
 		t.derive, t.build, t.footprint, t.digestUnlessCPU, t.bind, t.expect, t.launchFirst, t.guard, t.keepOutputs, t.verify,
 	}
 	if t.iterations != Untimed {
-		stages = append(stages, t.measure, t.observe)
+		stages = append(stages, t.measure, t.verifyLast, t.observe)
+	}
+	if t.known.Retest.Launches > 0 {
+		stages = []func(context.Context) error{t.derive, t.build, t.bind, t.expect, t.retest}
 	}
 	err := t.through(ctx, stages...)
 	if err == nil {
@@ -135,7 +141,7 @@ func (t *trial) expect(ctx context.Context) error {
 	known := t.references.known(t.variant)
 	var err error
 	if t.expected, err = t.references.of(ctx, t.session, t.variant); err == nil && !known {
-		t.result.Unchanged = t.references.unchanged
+		t.result.Notice = t.references.notice
 		t.supervisor.Begin(StageBuffers, 0) // which goes on
 	}
 	return err
@@ -193,73 +199,244 @@ func (t *trial) verify(ctx context.Context) error {
 		return nil
 	}
 	defer clock(&t.result.Durations.Verify)()
-	err := t.judge(ctx)
-	if failed, ok := err.(*Failure); ok && failed.Status == tune.Correctness {
-		err = t.compareAnew(ctx)
-		if t.expected != nil {
-			err = t.fingerprint(err)
-		}
+	readings, err := t.judge(ctx)
+	if wrong := wrongOutput(err); wrong != nil {
+		err = t.settle(ctx, wrong)
 	}
 	if err != nil {
 		return err
 	}
+	t.result.Readings = slices.Concat(t.result.Readings, readings)
 	t.result.Verified = true
 	return t.session.restoreAll()
 }
 
-// fingerprint keeps a digest of outputs that differ from the expected ones, by which configurations can be compared. If the launch has
-// left all of them as they were, it says so in the error, which it returns.
-func (t *trial) fingerprint(err error) error {
-	wrong, ok := err.(*Failure)
-	if !ok || wrong.Status != tune.Correctness {
+// wrongOutput returns an error that says that an output is wrong, or nil.
+func wrongOutput(err error) *Failure {
+	if failed, ok := err.(*Failure); ok && failed.Status == tune.Correctness {
+		return failed
+	}
+	return nil
+}
+
+// settle decides whether the kernel is to blame for the wrong output of the first launch. It is, unless an earlier configuration wrote
+// where it should not and hit the copies from which buffers are restored: then these are made anew, and another launch decides. A
+// second launch whose output is right excuses nothing: it shows that the launches differ.
+func (t *trial) settle(ctx context.Context, wrong *Failure) error {
+	if err := t.fingerprint(wrong); err != nil {
 		return err
 	}
-	h, untouched := fnv.New64a(), true
+	if t.problem.VerifiesItself() {
+		wrong.Reason += t.agreement()
+	}
+	spoiled, err := t.session.spoiled(t.variant)
+	if err != nil {
+		return err
+	}
+	if spoiled {
+		t.session.releaseBuffers()
+	}
+	switch err := t.rerun(ctx, 1); {
+	case err == nil && spoiled:
+		t.result.Outputs = 0
+		return nil
+	case err == nil:
+		return differs(wrong, 1, 2)
+	case wrongOutput(err) == nil:
+		return err
+	}
+	return wrong
+}
+
+// differs returns the failure of a configuration one of whose launches has given a wrong output, and another one a right output.
+func differs(wrong *Failure, launch, of int) error {
+	return fail(wrong.Status, "wrong in launch %d of %d: its launches differ; a race? Try ndtune check. %s", launch, of, wrong.Reason)
+}
+
+// verifyLast compares the output of the last timed launch, too. That of a kernel that works in place on buffers that are not restored
+// before each launch differs from the output of the first launch: it does so again after as many launches, while the
+// output of one launch on restored buffers is right.
+func (t *trial) verifyLast(ctx context.Context) error {
+	if !t.result.Verified || t.inPlace {
+		return nil
+	}
+	defer clock(&t.result.Durations.Verify)()
+	t.supervisor.Begin(StageVerify, 0)
+	_, err := t.judge(ctx)
+	wrong := wrongOutput(err)
+	if wrong == nil {
+		t.steady = t.steady || err == nil
+		return err
+	}
+	launches := 1 + t.problem.Timing().Warmup + len(t.result.Times)
+	if err := t.rerun(ctx, 1); err != nil {
+		if again := wrongOutput(err); again != nil {
+			return differs(again, launches+1, launches+1)
+		}
+		return err
+	}
+	if err := t.rerun(ctx, launches-1); launches > 2 && wrongOutput(err) != nil {
+		t.inPlace = !t.steady
+		return nil
+	} else if err != nil && wrongOutput(err) == nil {
+		return err
+	}
+	return differs(wrong, launches, launches)
+}
+
+// retest launches the configuration again, each time from the initial state of all buffers, and compares each output.
+func (t *trial) retest(ctx context.Context) error {
+	defer clock(&t.result.Durations.Verify)()
+	most, began := t.known.Retest.Launches, time.Now()
+	for n := range most {
+		if n > 0 && time.Since(began) > t.known.Retest.Within {
+			break
+		}
+		err := t.rerun(ctx, 1)
+		if err == nil {
+			err = t.session.checkGuards()
+		}
+		if wrong := wrongOutput(err); wrong != nil {
+			return differs(wrong, n+1, most)
+		}
+		if err != nil {
+			return err
+		}
+		t.result.Compared++
+	}
+	t.result.Verified = true
+	return nil
+}
+
+// rerun launches some times, beginning with all buffers in their initial state, and decides about the outputs of the last launch.
+func (t *trial) rerun(ctx context.Context, launches int) error {
+	t.use(t.result.Configuration)
+	if err := t.bind(ctx); err != nil {
+		return err
+	}
+	for n := range launches {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if n > 0 {
+			if err := t.session.restore(true); err != nil {
+				return err
+			}
+		}
+		t.supervisor.Begin(StageVerify, 1)
+		if _, err := t.built.Times(1); err != nil {
+			return err
+		}
+	}
+	_, err := t.judge(ctx)
+	return err
+}
+
+// fingerprint keeps a digest of outputs that differ from the expected ones, by which configurations can be compared. If the launch has
+// left all of them as they were, it adds that to the failure.
+func (t *trial) fingerprint(wrong *Failure) error {
+	if t.expected == nil {
+		return nil
+	}
+	h := fnv.New64a()
+	untouched, err := t.digestOutputs(h)
+	if untouched {
+		wrong.Reason += "; the kernel has left the outputs as they were"
+	} else {
+		t.result.Outputs = h.Sum64()
+	}
+	return err
+}
+
+// maxSorted is the number of elements up to which agreement sorts an output.
+const maxSorted = 1 << 20
+
+// agreement returns a hint about the first output that differs from that of the kernel's own configuration, "" if there is none: in which
+// comparison the two agree, or that only the edge differs.
+func (t *trial) agreement() string {
+	for i, info := range t.session.infos {
+		expected := t.expected[info.Name]
+		if !info.Output || expected == nil || expected.Struct != nil || t.problem.Reduction(info.Name) != "" {
+			continue
+		}
+		out, err := t.session.read(t.variant.Holders[i], nil)
+		if err != nil {
+			return ""
+		}
+		absolute, relative := t.variant.Tolerance.Of(out.Type)
+		m, err := array.Compare(out, expected, absolute, relative)
+		if err != nil || m == nil {
+			continue
+		}
+		if m.First > m.Total/2 && m.Count == m.Total-m.First {
+			return fmt.Sprintf("; only the last %d differ: does the kernel check its bounds?", m.Count)
+		}
+		for _, r := range []array.Reduction{array.Multiset, array.Sum} {
+			if r == array.Multiset && m.Total > maxSorted {
+				continue
+			}
+			got, wrong := r.Apply(out, 1)
+			want, err := r.Apply(expected, 1)
+			if wrong != nil || err != nil {
+				continue
+			}
+			absolute, relative := t.variant.Tolerance.Of(got.Type)
+			if m, err := array.Compare(got, want, absolute, relative); err == nil && m == nil {
+				return fmt.Sprintf("; as a %s they agree: if that is sufficient, write compare: {%s: %s} in verify", r, info.Name, r)
+			}
+		}
+	}
+	return ""
+}
+
+// digestOutputs hashes the outputs of the last launch, and reports whether they are the initial content of their buffers.
+func (t *trial) digestOutputs(h hash.Hash) (untouched bool, err error) {
+	untouched = true
 	for i, info := range t.session.infos {
 		if !info.Output {
 			continue
 		}
 		out, err := t.session.read(t.variant.Holders[i], t.session.scratch)
 		if err != nil {
-			return wrong
+			return false, fail(tune.Runtime, "%v", err)
 		}
 		t.session.scratch = out.Bytes
 		h.Write(out.Bytes)
-		content, err := t.problem.Content(i, t.variant.Elements[i])
-		untouched = untouched && err == nil && bytes.Equal(content.Bytes, out.Bytes)
+		if untouched {
+			content, err := t.problem.Content(i, t.variant.Elements[i])
+			untouched = err == nil && bytes.Equal(content.Bytes, out.Bytes)
+		}
 	}
-	if untouched {
-		return fail(wrong.Status, "%s; the kernel has left the outputs as they were", wrong.Reason)
-	}
-	t.result.Outputs = h.Sum64()
-	return wrong
+	return untouched, nil
 }
 
-// compareAnew gives a wrong output a second chance, on buffers made anew from the host: an
-// earlier configuration that wrote where it should not may have hit what the buffers are
-// restored from.
-func (t *trial) compareAnew(ctx context.Context) error {
-	t.session.releaseBuffers()
-	if err := t.bind(ctx); err != nil {
-		return err
+// judge decides about the outputs of the last launch, and returns their errors if these are metrics. A command or a function of the
+// user's is not asked again about outputs of a configuration that it has called right.
+func (t *trial) judge(ctx context.Context) (readings []hardware.Reading, err error) {
+	if t.problem.Compared() {
+		return t.session.compare(t.problem, t.variant, t.expected)
 	}
-	t.supervisor.Begin(StageFirstLaunch, 1)
-	if _, err := t.built.Times(1); err != nil {
-		return err
+	var h maphash.Hash
+	h.SetSeed(seed)
+	if _, err := t.digestOutputs(&h); err != nil {
+		return nil, err
 	}
-	t.supervisor.Begin(StageVerify, 0)
-	return t.judge(ctx)
-}
-
-// judge decides about the outputs of the last launch.
-func (t *trial) judge(ctx context.Context) error {
+	digest, key := h.Sum64(), t.result.Configuration.Key()
+	if known, ok := t.right[key]; ok && known == digest {
+		return nil, nil
+	}
 	if command := t.problem.VerifyCommand(); command != nil {
-		return t.judgeByCommand(ctx, command)
+		err = t.judgeByCommand(ctx, command)
+	} else {
+		_, err = t.session.compare(t.problem, t.variant, nil)
 	}
-	readings, err := t.session.compare(t.problem, t.variant, t.expected)
-	t.result.Readings = slices.Concat(t.result.Readings, readings)
-	return err
+	if err == nil {
+		t.right[key] = digest
+	}
+	return nil, err
 }
+
+var seed = maphash.MakeSeed()
 
 // measure launches to warm up, and then as often as times are wanted, or only once where that is far too slow.
 func (t *trial) measure(ctx context.Context) error {

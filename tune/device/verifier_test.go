@@ -44,27 +44,26 @@ func (e *Evaluator) wantCounts(t testing.TB, passed, readBack int) {
 	}
 }
 
-// TestLargeOutputsStayOnTheDevice evaluates right configurations and a wrong one, whose buffers
-// are made anew.
+// TestLargeOutputsStayOnTheDevice evaluates right configurations, and a wrong one, which is launched twice.
 func TestLargeOutputsStayOnTheDevice(t *testing.T) {
 	e := open(t, large(verifyOnDevice/4))
 	wantCorrect(t, "right", e.evaluateFor(t, nil))
 	wantCorrect(t, "right again", e.evaluateFor(t, map[string]space.Value{"block_size_x": 32}))
-	e.wantCounts(t, 2, 0)
+	e.wantCounts(t, 4, 0) // after the first launch and after the last
 	if e.session.scratch != nil {
 		t.Error("memory on the host for nothing")
 	}
 	wrong := e.evaluateFor(t, map[string]space.Value{"wrong": 1})
 	wantStatus(t, "wrong", wrong, tune.Correctness, "y: element 4321: got 4321.5, want 4321 (off by 0.5, tolerance 0.1); 1 of 262144 elements differs")
-	e.wantCounts(t, 2, 2)
+	e.wantCounts(t, 4, 2)
 	wantCorrect(t, "right after a wrong one", e.evaluateFor(t, nil))
-	e.wantCounts(t, 3, 2)
+	e.wantCounts(t, 6, 2)
 	if n := len(e.session.buffers[0].expected); n != 1 {
 		t.Errorf("%d expected outputs are on the device", n)
 	}
 	small := open(t, large(verifyOnDevice/4-64))
 	wantCorrect(t, "small", small.evaluateFor(t, nil))
-	small.wantCounts(t, 0, 1)
+	small.wantCounts(t, 0, 2)
 }
 
 // TestASpoiledExpectedOutputIsReplaced has it overwritten on the device.
@@ -75,9 +74,9 @@ func TestASpoiledExpectedOutputIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantCorrect(t, "in doubt", e.evaluateFor(t, nil))
-	e.wantCounts(t, 1, 1)
+	e.wantCounts(t, 3, 1)
 	wantCorrect(t, "replaced", e.evaluateFor(t, nil))
-	e.wantCounts(t, 2, 1)
+	e.wantCounts(t, 5, 1)
 }
 
 // TestFalseDoubtsEnd has an output that is right, and always so close to the tolerance that
@@ -148,7 +147,7 @@ func TestWithoutTheDeviceTheHostCompares(t *testing.T) {
 		spoil(e)
 		wantCorrect(t, "without "+name, e.evaluateFor(t, nil))
 		wantCorrect(t, "without "+name+" again", e.evaluateFor(t, nil))
-		e.wantCounts(t, 1, 2)
+		e.wantCounts(t, 2, 4)
 		if len(e.session.buffers[0].expected) != 0 {
 			t.Errorf("without %s: expected outputs stay on the device", name)
 		}
@@ -173,7 +172,7 @@ func TestALostSessionComparesAnew(t *testing.T) {
 		t.Errorf("%s %q", r.Status, r.Reason)
 	}
 	wantCorrect(t, "after", e.evaluateFor(t, nil))
-	e.wantCounts(t, 1, 0)
+	e.wantCounts(t, 2, 0)
 	if e.session.verifier.kernels[array.Float32] == kernel {
 		t.Error("the kernel outlives its context")
 	}

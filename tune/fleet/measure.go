@@ -30,6 +30,8 @@ type measurement struct {
 	Rounds         int      `json:"rounds"`
 	Observe        bool     `json:"observe,omitempty"` // as [tune.Reobserver] does
 	Probe          bool     `json:"probe,omitempty"`   // the only configuration, as [tune.Prober] does
+
+	Retest tune.Retest `json:"retest,omitzero"` // of a probe
 }
 
 func (m measurement) version() int { return m.Protocol }
@@ -114,7 +116,7 @@ func (t *session) fill(ctx context.Context, a *answer, m measurement, all []spac
 	case m.Probe && len(all) != 1:
 		return fmt.Errorf("%d configurations cannot be evaluated as one", len(all))
 	case m.Probe:
-		a.Result, err = tune.EvaluateAgain(ctx, t.evaluator, all[0])
+		a.Result, err = tune.EvaluateAgain(ctx, t.evaluator, all[0], m.Retest)
 	case m.Observe:
 		observer, ok := t.evaluator.(tune.Reobserver)
 		if !ok {
@@ -280,12 +282,12 @@ func (e *Evaluator) Reobserve(ctx context.Context, card string, configurations [
 
 // Probe implements [tune.Prober], on all devices at the same time: the disk of any of them may be full. It returns a failure if there
 // is one.
-func (e *Evaluator) Probe(ctx context.Context, c space.Configuration) (tune.Result, error) {
+func (e *Evaluator) Probe(ctx context.Context, c space.Configuration, again tune.Retest) (tune.Result, error) {
 	cards, err := e.Cards(ctx)
 	if err != nil {
 		return tune.Result{}, err
 	}
-	answers, err := e.on(ctx, cards, []space.Configuration{c}, measurement{Probe: true})
+	answers, err := e.on(ctx, cards, []space.Configuration{c}, measurement{Probe: true, Retest: again})
 	if err != nil {
 		return tune.Result{}, err
 	}

@@ -99,7 +99,7 @@ type prober struct {
 	probe tune.Result
 }
 
-func (p prober) Probe(_ context.Context, c space.Configuration) (tune.Result, error) {
+func (p prober) Probe(_ context.Context, c space.Configuration, _ tune.Retest) (tune.Result, error) {
 	r := p.probe
 	r.Configuration = c
 	return r, nil

@@ -65,6 +65,12 @@ func (f *fake) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 	})
 }
 
+func (f *fake) Probe(_ context.Context, c space.Configuration, again tune.Retest) (tune.Result, error) {
+	r := f.of(c)
+	r.Configuration, r.Compared = c, again.Launches
+	return r, nil
+}
+
 func (f *fake) Remeasure(_ context.Context, all []space.Configuration, rounds int) ([][]float64, error) {
 	var times [][]float64
 	for _, c := range all {

@@ -105,12 +105,13 @@ type configured struct {
 
 // fields are the members of a line of any kind but that of peaks, in the order in which they are
 // written.
-func (p *entry) fields() [27]field {
+func (p *entry) fields() [28]field {
 	r := &p.result
-	return [27]field{
+	return [28]field{
 		{"kind", &p.kind}, {"session", &p.session}, {"configuration", &p.configuration}, {"known", &r.Known},
 		{"status", &r.Status}, {"reason", &r.Reason}, {"reason_base64", (*notUTF8)(&r.Reason)},
-		{"times", &r.Times}, {"repeated", &r.Repeated}, {"verified", &r.Verified}, {"early_stopped", &r.EarlyStopped}, {"device", &r.Device},
+		{"times", &r.Times}, {"repeated", &r.Repeated}, {"verified", &r.Verified}, {"compared", &r.Compared},
+		{"early_stopped", &r.EarlyStopped}, {"device", &r.Device},
 		{"global", &r.Global}, {"local", &r.Local}, {"offset", &r.Offset}, {"kernels", &r.Parts}, {"readings", &r.Readings},
 		{"metrics", &r.Metrics}, {"objective", &r.Objective}, {"durations_ns", &r.Durations}, {"timestamp", &r.Timestamp},
 		{"final", &r.Final}, {"final_device", &r.FinalDevice}, {"at_final", &r.AtFinal}, {"final_readings", &r.FinalReadings},

@@ -21,6 +21,7 @@ type assignment struct {
 	again         bool               // it is built once more, for the binary
 	deaths        int                // of workers that worked on it
 	fresh         string             // a device.FreshOption, or ""
+	retest        tune.Retest
 
 	slow  *tune.Result // of the first evaluation, whose launches were slow; nil: there was none
 	began time.Time    // of the second one
@@ -78,7 +79,7 @@ func (p *Pool) assign(now time.Time) error {
 		if t == nil {
 			continue
 		}
-		r := request{Evaluate: &job{Values: t.values, Binary: t.binary, Readings: t.readings, Fresh: t.fresh}}
+		r := request{Evaluate: &job{Values: t.values, Binary: t.binary, Readings: t.readings, Fresh: t.fresh, Retest: t.retest}}
 		if m.builds {
 			r = request{Build: &job{Values: t.values, WantBinary: p.carry.binaries, Fresh: t.fresh}}
 		}

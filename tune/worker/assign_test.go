@@ -163,7 +163,7 @@ func TestAProbeIsFresh(t *testing.T) {
 			events <- event{Child: evaluator, Answer: answer{Result: &result{Result: tune.Result{Status: tune.Correct}}}}
 			told <- options
 		}()
-		if r, err := pool.Probe(t.Context(), c); err != nil || r.Status != tune.Correct {
+		if r, err := pool.Probe(t.Context(), c, tune.Retest{}); err != nil || r.Status != tune.Correct {
 			t.Errorf("%s: %v, %+v", a, err, r)
 		}
 		options := <-told

@@ -46,9 +46,9 @@ func (p *Pool) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 }
 
 // Probe implements tune.Prober. A probe is not counted by [Pool.Evaluated].
-func (p *Pool) Probe(ctx context.Context, c space.Configuration) (tune.Result, error) {
-	p.fresh = device.FreshOption()
-	defer func() { p.fresh = "" }()
+func (p *Pool) Probe(ctx context.Context, c space.Configuration, again tune.Retest) (tune.Result, error) {
+	p.fresh, p.retest = device.FreshOption(again), again
+	defer func() { p.fresh, p.retest = "", tune.Retest{} }()
 	in, out := make(chan space.Configuration, 1), make(chan tune.Result, 1)
 	in <- c
 	close(in)
@@ -78,7 +78,8 @@ func (p *Pool) step(ctx context.Context, in <-chan space.Configuration) (none bo
 
 // take accepts a configuration.
 func (p *Pool) take(c space.Configuration) {
-	p.queue(!p.noBuilders).add(&assignment{configuration: c, values: valuesOf(c), fresh: p.fresh})
+	builds := !p.noBuilders && p.retest.Launches == 0
+	p.queue(builds).add(&assignment{configuration: c, values: valuesOf(c), fresh: p.fresh, retest: p.retest})
 }
 
 // held returns the number of configurations without a result.

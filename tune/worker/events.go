@@ -151,7 +151,7 @@ func (p *Pool) answer(m *member, t *assignment, r tune.Result, now time.Time) {
 
 // give gives the result of an assignment.
 func (p *Pool) give(t *assignment, r tune.Result) {
-	if t.fresh == "" {
+	if t.fresh == "" && t.retest.Launches == 0 {
 		p.evaluated.Add(1)
 	}
 	p.results = append(p.results, r)

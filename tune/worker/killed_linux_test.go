@@ -132,7 +132,7 @@ func TestAProbeBuildsAnew(t *testing.T) {
 			return n
 		}
 		before := files()
-		r, err := pool.Probe(t.Context(), configurationOf(t, p, map[string]space.Value{"i": 1}))
+		r, err := pool.Probe(t.Context(), configurationOf(t, p, map[string]space.Value{"i": 1}), tune.Retest{})
 		if err != nil || r.Status != tune.Correct {
 			t.Errorf("%s: %v, %+v", a, err, r)
 		}

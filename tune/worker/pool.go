@@ -60,7 +60,8 @@ type Pool struct {
 	carry       carry
 	best        atomic.Pointer[tune.Result] // so far, as the run observes it; nil: unknown
 
-	fresh               string // of new assignments
+	fresh               string      // of new assignments
+	retest              tune.Retest // likewise
 	toBuild, toEvaluate queue
 	slow                queue         // assignments to repeat
 	began               time.Time     // the search

@@ -103,6 +103,7 @@ type job struct {
 	Binary     []byte             // of the program to evaluate, or nil
 	Readings   []hardware.Reading // of its build, or nil
 	Fresh      string             // a device.FreshOption, or "", for both
+	Retest     tune.Retest
 }
 
 type built struct {

@@ -77,7 +77,7 @@ func TestProtocolOfAnEvaluator(t *testing.T) {
 	c.silence()
 	c.say(request{Time: &permission{}})
 	a = c.hear()
-	c.wantHeard("[measure] result")
+	c.wantHeard("[measure] [verify] result")
 	if r := a.Result; r == nil || r.Status != tune.Correct || len(r.Times) != 3 || !r.Verified || r.Durations.Build <= 0 || r.Timestamp.IsZero() {
 		t.Errorf("%+v", r)
 	}
@@ -85,7 +85,7 @@ func TestProtocolOfAnEvaluator(t *testing.T) {
 	// What it made it keeps. What fails is not timed.
 	c.say(request{Evaluate: &job{Values: faultyValues(t, p, faultOutput)}})
 	a = c.hear()
-	c.wantHeard("[build] [first launch] [verify] [buffers] [first launch] [verify] result")
+	c.wantHeard("[build] [first launch] [verify] result")
 	if r := a.Result; r == nil || r.Status != tune.Correctness {
 		t.Errorf("%+v", r)
 	}
@@ -176,10 +176,13 @@ func TestProtocolOfRemeasuring(t *testing.T) {
 		c.say(request{Remeasure: &remeasure{Values: list, Rounds: 2, Singly: singly}})
 		var turns []int
 		var a answer
-		for a = c.hear(); a.Turn != nil || a.Ask; a = c.hear() {
-			if a.Ask {
+		for a = c.hear(); a.Turn != nil || a.Ask || a.Need != "" || a.Outputs != nil; a = c.hear() {
+			switch {
+			case a.Ask:
 				c.say(request{Time: &permission{}})
-			} else {
+			case a.Need != "":
+				c.say(request{Outputs: &outputs{Key: a.Need}})
+			case a.Turn != nil:
 				turns = append(turns, a.Turn.Index)
 			}
 		}
@@ -191,10 +194,12 @@ func TestProtocolOfRemeasuring(t *testing.T) {
 				t.Errorf("configuration %d has the times %v, want %d", i, got, want)
 			}
 		}
-		want, heard := []int{0, 1, 2, -1, -1}, "turn [build] [buffers] [first launch] turn [build] turn [build] [first launch] ask turn [measure] turn [measure] remeasured"
+		want, heard := []int{0, 1, 2, -1, -1, 0, 2}, "turn [build] [buffers] [first launch] turn [build] turn [build] [first launch] ask "+
+			"turn [measure] turn [measure] turn need [reference] outputs [buffers] [verify] turn [verify] remeasured"
 		if singly {
-			want = []int{0, 1, 2, 0, 2, 0, 2}
-			heard = "turn [build] [first launch] turn [build] turn [build] [first launch] ask turn [measure] turn [measure] turn [measure] turn [measure] remeasured"
+			want = []int{0, 1, 2, 0, 2, 0, 2, 0, 2}
+			heard = "turn [build] [first launch] turn [build] turn [build] [first launch] ask " +
+				"turn [measure] turn [measure] turn [measure] turn [measure] turn [verify] turn [verify] remeasured"
 		}
 		if !slices.Equal(turns, want) {
 			t.Errorf("turns %v, want %v", turns, want)

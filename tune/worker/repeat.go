@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
@@ -57,13 +58,13 @@ func (p *Pool) toRepeat(now time.Time) *assignment {
 	return t
 }
 
-// repeated returns the result that counts of an assignment that was repeated: the second one, if it is correct.
+// repeated returns the result that counts of an assignment that was repeated: the second one, if it says more than that the launches are slow.
 func (p *Pool) repeated(t *assignment, r tune.Result, now time.Time) tune.Result {
 	p.repeating += now.Sub(t.began)
-	if r.Status != tune.Correct {
+	if r.Status != tune.Correct && r.Status != tune.Correctness {
 		return *t.slow
 	}
-	r.Unchanged = r.Unchanged || t.slow.Unchanged
+	r.Notice = cmp.Or(r.Notice, t.slow.Notice)
 	return r
 }
 

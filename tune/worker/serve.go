@@ -227,7 +227,7 @@ func (s *server) evaluate(ctx context.Context, j *job) error {
 		return err
 	}
 	s.note("evaluate", configuration)
-	r, err := s.evaluator.One(ctx, configuration, device.Prebuilt{Binary: j.Binary, Readings: j.Readings, Fresh: j.Fresh})
+	r, err := s.evaluator.One(ctx, configuration, device.Prebuilt{Binary: j.Binary, Readings: j.Readings, Fresh: j.Fresh, Retest: j.Retest})
 	var lost *device.LostError
 	if err != nil && (r.Status == "" || !errors.As(err, &lost)) {
 		return err

@@ -80,6 +80,7 @@ typedef struct {
 	Operand at[8];
 	int n;
 	size_t over; // scalars
+	bool said;   // over
 	char name[32];
 } Operation;
 
@@ -127,6 +128,7 @@ static bool parse_operation(const char *text, Operation *o, char message[160]) {
 		lanes = o->at[0].lanes;
 	double over = number_or("items", o->scope, 0) * (double)lanes * number_or("per_item", o->scope, 1);
 	const char *says = strstr(to, "over ");
+	o->said = says != NULL;
 	if (says && !evaluate(says + 5, o->scope, &over, message))
 		return false;
 	o->over = over < 1e18 ? (size_t)over : (size_t)1e18;
@@ -258,7 +260,7 @@ static bool run(const Operation *o, char message[160]) {
 		set(out->data, out->type, (size_t)in->number, o->at[2].number);
 	else if (i == 6) {
 		double total = 0;
-		for (size_t j = 0; j < in->n; j++)
+		for (size_t j = 0; j < (o->said && o->over < in->n ? o->over : in->n); j++)
 			total += get(in->data, in->type, j);
 		set(out->data, out->type, 0, total);
 	} else if (i > 6) {
