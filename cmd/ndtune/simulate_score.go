@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/simulate"
 )
 
@@ -50,7 +50,7 @@ func runScores(c *cli.Context, plan simulate.Plan) error {
 }
 
 func readTraces(path string, scorings []*simulate.Scoring) ([]simulate.Score, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}

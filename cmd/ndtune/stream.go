@@ -128,18 +128,29 @@ func documentsOf(c *cli.Context) documents {
 	return c.App.Reader.(documents)
 }
 
+// maxDocument is the most that is read of one, in bytes: a pipe may never end.
+var maxDocument = 256 << 20
+
 // next returns the next document that has any text. The error is io.EOF after the last one.
 func (d documents) next(ctx context.Context) (text []byte, err error) {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
+		line := 0 // where it begins in the text
 		for ended := false; err == nil && !ended; {
-			var line []byte
-			line, err = d.ReadBytes('\n')
-			if string(bytes.TrimRight(line, " \t\r\n")) != "---" {
-				text = append(text, line...)
-			} else {
+			var part []byte
+			part, err = d.ReadSlice('\n')
+			text = append(text, part...)
+			if err == bufio.ErrBufferFull {
+				err = nil
+			} else if string(bytes.TrimRight(text[line:], " \t\r\n")) == "---" {
+				text = text[:line]
 				ended = len(bytes.TrimSpace(text)) > 0
+			} else {
+				line = len(text)
+			}
+			if len(text) > maxDocument {
+				err = wrong("standard input has a text of more than %d MiB", maxDocument>>20)
 			}
 		}
 	}()

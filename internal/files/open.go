@@ -2,6 +2,8 @@ package files
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -14,12 +16,21 @@ func Open(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// ReadFile reads a regular file whole.
+// maxMiB bounds what is read of a file as a whole.
+const maxMiB = 64
+
+// ReadFile reads a regular file whole. A file of more than 64 MiB is an error.
 func ReadFile(path string) ([]byte, error) {
-	if err := checkPath(path); err != nil {
+	f, err := Open(path)
+	if err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path)
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxMiB<<20+1))
+	if err == nil && len(data) > maxMiB<<20 {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it has more than %d MiB, the most that is read of such a file", maxMiB)}
+	}
+	return data, err
 }
 
 func checkPath(path string) error {

@@ -61,3 +61,18 @@ func TestOpen(t *testing.T) {
 		}
 	}
 }
+
+// TestReadFileIsBounded: a file that has no end in practice fills no memory.
+func TestReadFileIsBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large")
+	if err := os.WriteFile(path, []byte("begins"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 1<<40); err != nil {
+		t.Skip(err) // this file system has no holes
+	}
+	var at *fs.PathError
+	if data, err := ReadFile(path); !errors.As(err, &at) || at.Err.Error() != "it has more than 64 MiB, the most that is read of such a file" {
+		t.Errorf("read %d bytes, %v", len(data), err)
+	}
+}

@@ -102,7 +102,7 @@ const (
 
 // Read reads the captured launch in a folder, such as Replay/Enqueue_0_scale. The content of buffers and images stays in its files.
 func Read(folder string) (*Launch, error) {
-	root, err := os.OpenRoot(folder)
+	root, err := os.OpenRoot(folder + "/") // a pipe in its place would be waited for
 	if err != nil {
 		return nil, fmt.Errorf("read a captured launch: %w", err)
 	}
@@ -144,7 +144,14 @@ func (r *reader) failf(name, format string, args ...any) { r.fail(name, fmt.Erro
 
 // list returns the sorted paths of what is in a folder.
 func (r *reader) list(folder string) (names []string) {
-	all, err := fs.ReadDir(r.root.FS(), folder)
+	info, err := r.root.Stat(folder)
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is not a folder")
+	}
+	var all []fs.DirEntry
+	if err == nil {
+		all, err = fs.ReadDir(r.root.FS(), folder)
+	}
 	if err == nil && len(all) > maxEntries {
 		err = fmt.Errorf("it has more than %d entries, so it is no captured launch", maxEntries)
 	}
@@ -445,7 +452,7 @@ func (r *reader) checkMemory() {
 
 // Content returns the content of the buffer or image that is argument i before and after the launch.
 func (l *Launch) Content(i int) (before, after []byte, err error) {
-	root, err := os.OpenRoot(l.Folder)
+	root, err := os.OpenRoot(l.Folder + "/")
 	if err != nil {
 		return nil, nil, fmt.Errorf("read a captured launch: %w", err)
 	}

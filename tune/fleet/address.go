@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/internal/files"
 )
 
 // The parameters of an address.
@@ -29,21 +31,27 @@ type access struct {
 	credentials  string   // file; "": the addresses have passwords, or the servers are on this machine
 }
 
+// errForm has no text of the address: where that is wrong, any part of it may be a password, or the rest of one with a character in it that
+// should have been escaped.
+var errForm = errors.New("an address is not of the form nats://HOST:PORT or tls://HOST:PORT, with ?PARAMETER=VALUE after it " +
+	"(it is not shown, since it may have a password, where all but letters and digits is written as %XX); the parameters are " +
+	authorityParameter + ", " + credentialsParameter + " and " + certificateParameter)
+
 // parseAddresses reads the address of a server, or several with commas. It refuses addresses of other machines without
-// encryption, or with nothing that proves who the user is.
+// encryption, or with nothing that proves who the user is. Its errors have no passwords.
 func parseAddresses(addresses string) (*access, error) {
 	a, anonymous := &access{}, false
 	for address := range strings.SplitSeq(addresses, ",") {
 		u, err := url.Parse(address)
-		if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" {
-			return nil, fmt.Errorf("the address %q is not of the form nats://HOST:PORT or tls://HOST:PORT", redacted(address))
+		if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" || strings.Trim(u.Path, "/") != "" || u.Fragment != "" {
+			return nil, errForm
 		}
 		if err := a.addParameters(u.RawQuery); err != nil {
-			return nil, fmt.Errorf("the address %s: %w", redacted(address), err)
+			return nil, err
 		}
 		if !isLoopback(u.Hostname()) {
 			if u.Scheme != "tls" {
-				return nil, fmt.Errorf("%s is another machine: its address begins with tls://, so that nobody reads or changes what is sent", u.Host)
+				return nil, fmt.Errorf("%s is another machine: its address begins with tls://, so that nobody reads or changes what is sent", u.Hostname())
 			}
 			anonymous = anonymous || u.User == nil
 		}
@@ -61,7 +69,7 @@ func parseAddresses(addresses string) (*access, error) {
 func (a *access) addParameters(query string) error {
 	parameters, err := url.ParseQuery(query)
 	if err != nil {
-		return err
+		return errForm
 	}
 	for name, values := range parameters {
 		switch name {
@@ -71,12 +79,11 @@ func (a *access) addParameters(query string) error {
 			a.authorities = append(a.authorities, values...)
 		case credentialsParameter:
 			if a.credentials != "" || len(values) > 1 {
-				return errors.New("credentials are named twice")
+				return errors.New("the credentials of a fleet are named twice")
 			}
 			a.credentials = values[0]
 		default:
-			return fmt.Errorf("%s is no parameter of an address; those are %s, %s and %s",
-				name, authorityParameter, credentialsParameter, certificateParameter)
+			return errForm
 		}
 	}
 	return nil
@@ -84,7 +91,10 @@ func (a *access) addParameters(query string) error {
 
 // options returns what a connection needs beside the addresses.
 func (a *access) options() ([]nats.Option, error) {
-	var options []nats.Option
+	options := []nats.Option{func(o *nats.Options) error { // a list: the client would take a comma in a password for the next address
+		o.Servers = a.servers
+		return nil
+	}}
 	if a.credentials != "" {
 		user, err := userOf(a.credentials)
 		if err != nil {
@@ -93,6 +103,11 @@ func (a *access) options() ([]nats.Option, error) {
 		options = append(options, user)
 	}
 	if len(a.authorities) > 0 {
+		for _, path := range a.authorities {
+			if _, err := files.ReadFile(path); err != nil {
+				return nil, fmt.Errorf("the certificate of the authority: %w", err)
+			}
+		}
 		options = append(options, nats.RootCAs(a.authorities...))
 	}
 	if len(a.certificates) > 0 {
@@ -112,7 +127,7 @@ func (a *access) options() ([]nats.Option, error) {
 
 // userOf returns the option for a file with the credentials of a user, or with the seed of a user's key.
 func userOf(path string) (nats.Option, error) {
-	data, err := os.ReadFile(path)
+	data, err := files.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -134,15 +149,10 @@ func isLoopback(host string) bool {
 	return err == nil && a.IsLoopback()
 }
 
-// redacted returns addresses without their passwords.
-func redacted(addresses string) string {
-	var all []string
-	for address := range strings.SplitSeq(addresses, ",") {
-		if u, err := url.Parse(address); err == nil && u.User != nil {
-			u.RawQuery = ""
-			address = u.Redacted()
-		}
-		all = append(all, address)
-	}
-	return strings.Join(all, ",")
+// String returns the addresses without users and passwords.
+func (a *access) String() string {
+	return strings.Join(each.Of(a.servers, func(server string) string {
+		u, _ := url.Parse(server)
+		return u.Scheme + "://" + u.Host
+	}), ",")
 }

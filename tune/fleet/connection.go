@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -81,14 +80,14 @@ func Connect(ctx context.Context, address, name string, note func(text string)) 
 			}
 		}),
 	)
-	n, err := nats.Connect(strings.Join(a.servers, ","), options...)
+	n, err := nats.Connect("", options...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to the fleet at %s: %w", redacted(address), err)
+		return nil, fmt.Errorf("connect to the fleet at %s: %w", a, err)
 	}
 	c.nats = n
 	if err := c.prepareAllowed(ctx); err != nil {
 		n.Close()
-		return nil, fmt.Errorf("the server at %s: %w", redacted(address), err)
+		return nil, fmt.Errorf("the server at %s: %w", a, err)
 	}
 	return c, nil
 }

@@ -45,7 +45,7 @@ const (
 // secretsIn returns the secrets in the folder of a server, so that addresses stay valid; new ones if there are none.
 func secretsIn(folder string) (*secrets, error) {
 	path := filepath.Join(folder, secretsFile)
-	data, err := os.ReadFile(path)
+	data, err := files.ReadFile(path)
 	switch {
 	case err == nil:
 		s := &secrets{}

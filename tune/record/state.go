@@ -100,7 +100,7 @@ func KnownPeaks(d hardware.Device, method int, conditions string) (*hardware.Pea
 	if err != nil {
 		return nil, fmt.Errorf("look for the device's peaks: %w", err)
 	}
-	text, err := os.ReadFile(path)
+	text, err := files.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

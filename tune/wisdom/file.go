@@ -27,9 +27,6 @@ import (
 // its records may mean something else; of a later minor version, members that are not known are ignored.
 const Version = "1.0"
 
-// maxBytes is the size of the largest file that is read.
-const maxBytes = 64 << 20
-
 const defaultObjective = "time"
 
 // headerJSON is the first line of a file. Objective is always «time», because kernel_launcher's Python
@@ -133,17 +130,9 @@ func Read(path string) (*File, error) {
 }
 
 func read(path string) (*File, error) {
-	in, err := files.Open(path)
+	data, err := files.ReadFile(path)
 	if err != nil {
 		return nil, err
-	}
-	defer in.Close()
-	data, err := io.ReadAll(io.LimitReader(in, maxBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxBytes {
-		return nil, fmt.Errorf("it has more than %d MiB, the most that is read of a wisdom file", maxBytes>>20)
 	}
 	return Decode(data)
 }
