@@ -48,9 +48,10 @@ class Space:
         return {self.rename.get(n, n): self._plain(n, configuration[n]) for n in self.names}
 
     def _plain(self, name: str, value: Any) -> Any:
-        """A value as the program has it: a number, a truth value or a text; a truth value among others is a text."""
+        """A value as the program has it; a truth value among others and an integer above an int64 are texts."""
         value = value.item() if isinstance(value, np.generic) else value
         as_text = not isinstance(value, (bool, int, float, str)) or (name in self._mixed and _is_bool(value))
+        as_text |= type(value) is int and value >= 2**63
         return str(value) if as_text else value
 
     def values(self, configuration: Mapping[str, Any]) -> Values:

@@ -237,7 +237,7 @@ class Argument:
         value = self._scalar
         if type(value).__name__ == "LocalMemory":  # pyopencl's, in bytes
             return {"type": "uint8", "local_size": int(value.size)}
-        if value.dtype.kind in "biu" and int(value) < 2**63:
+        if value.dtype.kind in "biu":
             return {"type": "uint8" if value.dtype.kind == "b" else value.dtype.name, "value": int(value)}
         if value.dtype.kind == "f" and np.isfinite(value):
             return {"type": value.dtype.name, "value": float(value)}

@@ -113,6 +113,17 @@ def test_scalars(scalar: Any) -> None:
     assert out.tobytes() == scalar.tobytes()
 
 
+def test_integers_of_64_bits_are_exact() -> None:
+    values = [-(2**63), 2**53 + 1, 2**63, np.uint64(2**64 - 1)]
+    source = "__kernel void k(__global ulong *out) { out[0] = value; }"
+    answer = np.zeros(1, np.uint64)
+    for value in values:
+        out = ndtune.run_kernel("k", source, 1, [answer], {"block_size_x": 1, "value": value})[0]
+        assert int(out[0]) == int(value) % 2**64
+    results, _ = ndtune.tune_kernel("k", source, 1, [answer], {"block_size_x": [1], "value": values}, quiet=True)
+    assert sorted(r["value"] for r in results) == sorted(int(v) for v in values)
+
+
 def add(n: int = 100, **more: Any) -> tuple[Any, Any]:
     arguments = [np.zeros(n, np.float32), np.arange(n, dtype=np.float32), np.int32(n)]
     params = {"block_size_x": [16, 32, 64], "plus": [1, 2]}

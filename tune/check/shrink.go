@@ -85,7 +85,10 @@ func made(ctx context.Context, d task.Definition, set map[string]space.Value, on
 	d.Constants = slices.Clone(d.Constants)
 	for i, c := range d.Constants {
 		if value, given := set[c.Name]; given && !space.SameValue(value, c.Value) {
-			d.Constants[i] = c.With(value)
+			var err error
+			if d.Constants[i], err = c.With(value); err != nil {
+				return nil, "", err
+			}
 			text += fmt.Sprintf(", %s=%s", c.Name, space.FormatValue(value))
 		}
 	}

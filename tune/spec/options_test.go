@@ -9,15 +9,16 @@ import (
 )
 
 func TestOptions(t *testing.T) {
-	const text = "constants: {n: 1024, dt: 0.225f, m: 100000u, k: 1.5f}\n" +
-		"parameters: {block_size_x: [64, 128], part: [0.5, 1.0], on: [true, false], type: [float, \"16\"]}\n" +
+	const text = "constants: {n: 1024, dt: 0.225f, m: 100000u, k: 1.5f, one: 1.0, many: 1e3, flag: true}\n" +
+		"parameters: {block_size_x: [64, 128], part: [0.5, 1.0], on: [true, false], type: [float, \"16\"], step: [1.0], only: [true], scale: [1.0f]}\n" +
 		"verify: {spec: reference.yaml}\n"
 	s := loaded(t, text, Options{
-		Set:        map[string]string{"n": "512", "dt": "0.1f", "m": "512", "k": "2"},
-		Parameters: map[string][]string{"block_size_x": {"128", "32"}, "part": {"1"}, "on": {"1"}, "type": {"16"}},
+		Set:        map[string]string{"n": "512", "dt": "0.1f", "m": "512", "k": "2", "one": "2", "many": "1_000_000", "flag": "0"},
+		Parameters: map[string][]string{"block_size_x": {"128", "32.0"}, "part": {"1"}, "on": {"1"}, "type": {"16"}, "step": {"2", "1e3"}, "only": {"0"}, "scale": {"3"}},
 	})
 	d := s.Definition
-	if d.Constants[0].Value != 512 || d.Constants[1].Value != "0.1f" || d.Constants[2].Value != "512u" || d.Constants[3].Value != "2.0f" {
+	if d.Constants[0].Value != 512 || d.Constants[1].Value != "0.1f" || d.Constants[2].Value != "512u" || d.Constants[3].Value != "2.0f" ||
+		d.Constants[4].Value != 2.0 || d.Constants[5].Value != 1e6 || d.Constants[6].Value != false {
 		t.Errorf("constants %v", d.Constants)
 	}
 	want := []space.Parameter{
@@ -25,6 +26,9 @@ func TestOptions(t *testing.T) {
 		{Name: "part", Values: []space.Value{1.0}},
 		{Name: "on", Values: []space.Value{true}},
 		{Name: "type", Values: []space.Value{"16"}},
+		{Name: "step", Values: []space.Value{2.0, 1000.0}},
+		{Name: "only", Values: []space.Value{false}},
+		{Name: "scale", Values: []space.Value{"3.0f"}},
 	}
 	if !reflect.DeepEqual(d.Parameters, want) {
 		t.Errorf("parameters\n got %v\nwant %v", d.Parameters, want)
@@ -52,6 +56,9 @@ func TestWrongOptions(t *testing.T) {
 		{"good.yaml", Options{Parameters: map[string][]string{"block_size_x": {"3", "3"}}}, `good.yaml: -p block_size_x=3,3: the value 3 stands twice`},
 		{"good.yaml", Options{Parameters: map[string][]string{"block_size_x": nil}}, `good.yaml: -p block_size_x=: no value is given`},
 		{"good.yaml", Options{Parameters: map[string][]string{"block_size_x": {"3", ""}}}, `good.yaml: -p block_size_x=3,: no value is given`},
+		{"good.yaml", Options{Set: map[string]string{"n": "2.5"}}, `good.yaml: --set n=2.5: 2.5 is no integer, as 1024 is`},
+		{"good.yaml", Options{Sizes: true, Set: map[string]string{"n": "1,2.5"}}, `good.yaml: --set n=1,2.5: n: 2.5 is no integer, as 1024 is`},
+		{"good.yaml", Options{Parameters: map[string][]string{"block_size_x": {"2.5"}}}, `good.yaml: -p block_size_x=2.5: 2.5 is no integer, as 64 is`},
 		{"bare.yaml", Options{Set: map[string]string{"n": "3"}}, `bare.yaml: --set n=3: the specification has no constants`},
 	} {
 		_, err := LoadFS(fsys, c.path, c.o)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -199,11 +200,12 @@ func (o Options) apply(doc *document, d *task.Definition) {
 		switch at := slices.IndexFunc(o.size, func(c task.Constant) bool { return c.Name == name }); {
 		case err != nil:
 		case at >= 0:
-			d.Constants[i] = d.Constants[i].With(o.size[at].Value)
+			d.Constants[i], err = d.Constants[i].With(o.size[at].Value)
 		case severalValues(d.Constants[i], o.Set[name]) == nil:
 			var v space.Value
-			v, err = optionValue(o.Set[name])
-			d.Constants[i] = d.Constants[i].With(v)
+			if v, err = optionValue(o.Set[name]); err == nil {
+				d.Constants[i], err = d.Constants[i].With(v)
+			}
 		}
 		doc.change("constants."+name, "--set "+name+"="+o.Set[name], err)
 	}
@@ -248,10 +250,13 @@ func indexOf(kind, name string, known []string) (int, error) {
 func optionValues(given []space.Value, texts []string) (values []space.Value, err error) {
 	for _, text := range texts {
 		v, err := optionValue(text)
+		if err == nil {
+			v, err = listed(given, text, v)
+		}
 		if err != nil {
 			return nil, err
 		}
-		values = append(values, listed(given, text, v))
+		values = append(values, v)
 	}
 	if len(values) == 0 {
 		return nil, errors.New("no value is given")
@@ -269,14 +274,22 @@ func optionValue(text string) (space.Value, error) {
 }
 
 // listed returns the value of the list that is meant: 1 means 1.0 or true if that is listed, and
-// the text "16" if 16 is listed in quotes. Any other value is returned unchanged.
-func listed(list []space.Value, text string, v space.Value) space.Value {
+// the text "16" if 16 is listed in quotes. Any other value gets the type of the list, unless that has several.
+func listed(list []space.Value, text string, v space.Value) (space.Value, error) {
+	kind, _ := expression.KindOf(list[0])
 	for _, l := range list {
 		if space.SameValue(l, v) || space.FormatValue(l) == strings.TrimSpace(text) {
-			return l
+			return l, nil
+		}
+		if k, _ := expression.KindOf(l); k != kind {
+			kind = expression.Number
 		}
 	}
-	return v
+	if kind == expression.Number {
+		return v, nil
+	}
+	c, err := task.Constant{Value: list[0]}.With(v)
+	return c.Value, err
 }
 
 // ParseConfiguration parses name=value,name=value,…, with a value for each parameter. Parameters
@@ -309,11 +322,11 @@ func ParseConfiguration(p *space.Parameters, text string) (space.Configuration, 
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		text := texts[name]
 		v, err := optionValue(text)
+		if i, ok := p.Index(name); ok && err == nil {
+			v, err = listed(p.At(i).Values, text, v)
+		}
 		if err != nil {
 			return space.Configuration{}, fmt.Errorf("%s: %w", name, err)
-		}
-		if i, ok := p.Index(name); ok {
-			v = listed(p.At(i).Values, text, v)
 		}
 		values[name] = v
 	}

@@ -172,24 +172,29 @@ func (o Options) setSizes(doc *document, d *task.Definition) {
 			doc.sizes = nil
 		}
 	}
+	from, at := "sizes", doc.locate("sizes")
 	if len(columns) == 0 {
 		if !o.Sizes {
 			doc.sizes = nil
 		}
 	} else {
+		from, at = strings.Join(texts, " "), position{}
 		sizes, err := sizesOf(d.Constants, columns)
 		if err == nil && !o.Sizes {
 			err = errors.New("several values are several sizes, which only ndtune tune and ndtune compare take; give one")
 		}
 		if err != nil {
-			doc.failAt(strings.Join(texts, " "), position{}, err)
+			doc.failAt(from, at, err)
 		}
 		doc.sizes = sizes
 	}
-	if len(doc.sizes) > 0 {
-		for _, c := range doc.sizes[0] {
+	for _, size := range slices.Backward(doc.sizes) { // the first decides
+		for _, c := range size {
 			if i := slices.Index(namesOf(d.Constants), c.Name); i >= 0 {
-				d.Constants[i] = d.Constants[i].With(c.Value)
+				var err error
+				if d.Constants[i], err = d.Constants[i].With(c.Value); err != nil {
+					doc.failAt(from, at, fmt.Errorf("%s: %w", c.Name, err))
+				}
 			}
 		}
 	}

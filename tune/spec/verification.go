@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
@@ -117,7 +118,10 @@ func (d *document) loadReference(definition *task.Definition) Errors {
 	for i, c := range reference.Constants {
 		j := slices.IndexFunc(own, func(o task.Constant) bool { return o.Name == c.Name })
 		if j >= 0 {
-			reference.Constants[i] = c.With(own[j].Value)
+			var err error
+			if reference.Constants[i], err = c.With(own[j].Value); err != nil {
+				doc.failAt("constants."+c.Name, doc.locate("constants."+c.Name), fmt.Errorf("the value in %s: %w", d.path, err))
+			}
 		}
 	}
 	reference.Seed, reference.Baseline = definition.Seed, nil

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -31,22 +32,60 @@ func (c Constant) Normalized() space.Value {
 	return v
 }
 
-// With returns the constant with another value. A number takes the suffix of the C number that it replaces, so that the kernel computes
-// with the same type: 4096u takes the place of 100000u for 4096, and 1.0f that of 0.225f for 1.
-func (c Constant) With(v space.Value) Constant {
-	old, _ := c.Value.(string)
-	old = strings.TrimSpace(old)
+// With returns the constant with another value of the same type, so that the kernel computes with that: 1000 takes the place of 1.0 as
+// 1000.0, and that of 0.225f as 1000.0f. A text, such as 2.5f, stays as it is written. It is an error if the type cannot hold the value.
+func (c Constant) With(v space.Value) (Constant, error) {
+	old, text := strings.TrimSpace(space.FormatValue(c.Value)), strings.TrimSpace(space.FormatValue(v))
+	_, isBool := c.Value.(bool)
+	isInt, isFloat, number, real := cInteger.FindStringSubmatch(old), cFloat.FindStringSubmatch(old), cInteger.FindStringSubmatch(text), cFloat.FindStringSubmatch(text)
+	_, large := LargeInteger(text)
+	_, written := v.(string)
+	written = written && !large
 	c.Value = v
-	n, whole := v.(int)
-	f, real := v.(float64)
-	if m := cInteger.FindStringSubmatch(old); m != nil {
-		if whole && m[2] != "" {
-			c.Value = fmt.Sprint(n) + m[2]
+	switch f, _ := strconv.ParseFloat(text, 64); {
+	case number == nil && real == nil:
+	case isBool:
+		if text = strings.TrimSuffix(text, ".0"); text != "0" && text != "1" {
+			return c, fmt.Errorf("%s is neither true nor false, as %t is", text, old == "1")
 		}
-	} else if m := cFloat.FindStringSubmatch(old); m != nil && (whole || real) && m[2] != "" {
-		c.Value = space.FormatValue(f+float64(n)) + m[2] // one of the two is 0
+		c.Value = text == "1"
+	case isInt != nil:
+		if number == nil && f == math.Trunc(f) && math.Abs(f) < 1<<63 && !written {
+			number = []string{"", strconv.FormatFloat(f, 'f', 0, 64), ""}
+		}
+		unsigned := strings.ContainsAny(isInt[2], "uU")
+		switch {
+		case number == nil:
+			return c, fmt.Errorf("%s is no integer, as %s is", text, old)
+		case written:
+		case unsigned && number[1][0] == '-', large && isInt[2] != "" && !unsigned:
+			return c, fmt.Errorf("%s is beyond the type of %s", text, old)
+		case isInt[2] != "":
+			c.Value = number[1] + isInt[2]
+		default:
+			c.Value, _ = space.ParseInteger(number[1])
+		}
+	case isFloat != nil:
+		held := f
+		switch isFloat[2] {
+		case "f", "F":
+			held = float64(float32(f))
+		case "h", "H":
+			held = array.HalfOf(f).Float()
+		}
+		switch {
+		case number != nil && written:
+			return c, fmt.Errorf("%s is no float, as %s is", text, old)
+		case written:
+		case math.IsInf(held, 0) || number != nil && strconv.FormatFloat(held, 'f', 0, 64) != number[1]:
+			return c, fmt.Errorf("no float like %s holds %s exactly", old, text)
+		case isFloat[2] == "":
+			c.Value = f
+		default:
+			c.Value = space.FormatValue(f) + isFloat[2]
+		}
 	}
-	return c
+	return c, nil
 }
 
 // Expression returns the expression by which a host constant is computed from the constants before it: a text that is neither a
