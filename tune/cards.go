@@ -24,7 +24,7 @@ type Cards interface {
 
 	// RemeasureOn is Remeasure on each of some cards. The times are by card; a card that has gone or that could not
 	// measure has none.
-	RemeasureOn(ctx context.Context, cards []string, configurations []space.Configuration, rounds int) (map[string][][]float64, error)
+	RemeasureOn(ctx context.Context, cards []string, configurations []space.Configuration, rounds int) (map[string][]Turns, error)
 }
 
 // CardTimes are the times of a configuration on one card in the comparison of the cards, in milliseconds.
@@ -144,8 +144,8 @@ func (r *run) compareCards(ctx context.Context, e Cards) error {
 	}
 	for j, i := range places {
 		for _, card := range slices.Sorted(maps.Keys(times)) {
-			if len(times[card]) == len(places) && len(times[card][j]) > 0 {
-				results[i].Cards = append(slices.Clip(results[i].Cards), CardTimes{card, times[card][j]})
+			if len(times[card]) == len(places) && len(times[card][j].Times) > 0 {
+				results[i].Cards = append(slices.Clip(results[i].Cards), CardTimes{card, times[card][j].Times})
 			}
 		}
 		if log := r.options.Log; log != nil && len(results[i].Cards) > 0 {
@@ -221,7 +221,7 @@ const maxFinalDevices = 3
 // RemeasureOnOne is Remeasure on one of the cards, which it names. If a card goes or fails, another one begins anew.
 func RemeasureOnOne(
 	ctx context.Context, e Cards, configurations []space.Configuration, rounds int,
-) (times [][]float64, card string, err error) {
+) (turns []Turns, card string, err error) {
 	var failed []string
 	for len(failed) < maxFinalDevices {
 		ready, err := e.Cards(ctx)
@@ -233,8 +233,8 @@ func RemeasureOnOne(
 		if err != nil {
 			return nil, "", err
 		}
-		if times, ok := measured[ready[i]]; ok {
-			return times, ready[i], nil
+		if turns, ok := measured[ready[i]]; ok {
+			return turns, ready[i], nil
 		}
 		failed = append(failed, ready[i])
 	}

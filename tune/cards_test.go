@@ -50,8 +50,8 @@ func (e *cards) Cards(context.Context) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(e.names), func(name string) bool { return e.gone[name] }), nil
 }
 
-func (e *cards) RemeasureOn(_ context.Context, names []string, configurations []space.Configuration, rounds int) (map[string][][]float64, error) {
-	times := map[string][][]float64{}
+func (e *cards) RemeasureOn(_ context.Context, names []string, configurations []space.Configuration, rounds int) (map[string][]Turns, error) {
+	times := map[string][]Turns{}
 	for _, name := range names {
 		var keys []string
 		for _, c := range configurations {
@@ -66,7 +66,7 @@ func (e *cards) RemeasureOn(_ context.Context, names []string, configurations []
 			for range rounds {
 				own = append(own, e.time(name, c))
 			}
-			times[name] = append(times[name], own)
+			times[name] = append(times[name], Turns{Times: own})
 		}
 	}
 	return times, nil
@@ -156,7 +156,7 @@ type leavingCards struct{ *cards }
 
 func (e *leavingCards) Cards(context.Context) ([]string, error) { return e.names, nil }
 
-func (e *leavingCards) RemeasureOn(ctx context.Context, names []string, configurations []space.Configuration, rounds int) (map[string][][]float64, error) {
+func (e *leavingCards) RemeasureOn(ctx context.Context, names []string, configurations []space.Configuration, rounds int) (map[string][]Turns, error) {
 	if len(e.asked) == 2 {
 		e.gone["a/0:0"] = true
 	}

@@ -20,8 +20,8 @@ func (r *run) confirmBest(ctx context.Context) error {
 	if _, ok := r.evaluator.(Prober); !ok {
 		return nil
 	}
-	for _, i := range r.unfinished {
-		if result := &r.outcome.Results[i]; result.Verified && len(result.Final) == 0 {
+	for i := range r.outcome.Results {
+		if result := &r.outcome.Results[i]; result.FinalFailure != "" && result.Verified && len(result.Final) == 0 && result.Compared == 0 {
 			if err := r.confirm(ctx, i); err != nil {
 				return err
 			}

@@ -49,11 +49,16 @@ func EvaluateEach(
 
 // A Remeasurer is an Evaluator that can measure configurations again, in turn: in each round it
 // launches every configuration once, so that a drift of the device's speed affects all alike.
-// Remeasure returns a slice of times in milliseconds for each configuration, which is empty if the
-// configuration failed.
+// Remeasure returns the turns of each configuration.
 type Remeasurer interface {
 	Evaluator
-	Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error)
+	Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([]Turns, error)
+}
+
+// Turns are the times of a configuration that was measured in turn, in milliseconds. If it failed, there are none, and Reason says why.
+type Turns struct {
+	Times  []float64 `json:"times,omitempty"`
+	Reason string    `json:"reason,omitempty"`
 }
 
 // A Reobserver is a Remeasurer that can observe the quantities of the problem again while it launches configurations in turn.

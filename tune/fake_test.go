@@ -156,17 +156,17 @@ func (m *memory) AppendFinal(r Result) error {
 
 // reopened is the log as a later run finds it.
 func (m *memory) reopened() *memory {
-	final, cards := map[string][]float64{}, map[string][]CardTimes{}
+	final, cards := map[string]Result{}, map[string][]CardTimes{}
 	for _, r := range m.finals {
-		final[r.Configuration.Key()] = r.Final
+		final[r.Configuration.Key()] = r
 	}
 	for _, r := range m.cards {
 		cards[r.Configuration.Key()] = r.Cards
 	}
 	n := &memory{}
 	for _, r := range append(append([]Result(nil), m.previous...), m.results...) {
-		if times, ok := final[r.Configuration.Key()]; ok {
-			r.Final = times
+		if kept, ok := final[r.Configuration.Key()]; ok {
+			r.Final, r.FinalFailure = kept.Final, kept.FinalFailure
 		}
 		if times, ok := cards[r.Configuration.Key()]; ok {
 			r.Cards = times

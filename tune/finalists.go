@@ -53,46 +53,48 @@ func (r *run) measureFinalists(ctx context.Context) error {
 		}
 	}
 	places := r.finalPlaces(n)
-	allFinal := !slices.ContainsFunc(places, func(i int) bool { return len(r.outcome.Results[i].Final) == 0 })
+	allFinal := !slices.ContainsFunc(places, func(i int) bool { return !r.outcome.Results[i].isFinalist() })
 	if len(places) < 2 || allFinal {
 		return nil // nothing is measured twice: the log may hold the final times of all
 	}
 	configurations, rounds := r.rounds(places, maxFinalBudget)
 	_, worthwhile := r.rounds(places, r.finalBudget())
 	rounds = min(rounds, max(worthwhile, leastRounds(len(places))))
-	var times [][]float64
+	var turns []Turns
 	var card string
 	var err error
 	if several != nil {
-		times, card, err = RemeasureOnOne(ctx, several, configurations, rounds)
+		turns, card, err = RemeasureOnOne(ctx, several, configurations, rounds)
 	} else {
-		times, err = remeasurer.Remeasure(ctx, configurations, rounds)
+		turns, err = remeasurer.Remeasure(ctx, configurations, rounds)
 	}
 	if ctx.Err() != nil {
 		r.outcome.Stop = Interrupted
 		return nil
 	}
-	if err == nil && len(times) != len(configurations) {
-		err = fmt.Errorf("%d configurations were measured, not %d", len(times), len(configurations))
+	if err == nil && len(turns) != len(configurations) {
+		err = fmt.Errorf("%d configurations were measured, not %d", len(turns), len(configurations))
 	}
 	if err != nil {
 		return fmt.Errorf("measure the best again: %w", err)
 	}
-	if !slices.ContainsFunc(times, func(times []float64) bool { return len(times) > 0 }) {
+	hasTimes := func(result Result) bool { return len(result.Final) > 0 }
+	if !slices.ContainsFunc(turns, func(t Turns) bool { return len(t.Times) > 0 }) && slices.ContainsFunc(r.outcome.Results, hasTimes) {
 		return nil // all failed this time: the final times of an earlier run stay, as they do in the log
 	}
 	ForgetFinals(r.outcome.Results) // of an earlier run: not measured in turn with these
-	r.newest = nil
+	r.newest, r.unkept = nil, true
 	for j, i := range places {
-		if len(times[j]) == 0 {
-			r.unfinished = append(r.unfinished, i)
-		}
-		r.outcome.Results[i].Final, r.outcome.Results[i].FinalDevice = times[j], card
+		result := &r.outcome.Results[i]
+		result.Final, result.FinalFailure, result.FinalDevice = turns[j].Times, turns[j].Reason, card
 	}
 	return r.observeFinalists(ctx, places, card)
 }
 
-// finalPlaces returns the places of the n best results, and of the baseline. Beside them it returns the best of each
+// isFinalist reports whether the final measurement measured the result, or failed to.
+func (r *Result) isFinalist() bool { return len(r.Final) > 0 || r.FinalFailure != "" }
+
+// finalPlaces returns the places of the n best results, of rivals, and of the baseline. Beside them it returns the best of each
 // card whose speed is unknown.
 func (r *run) finalPlaces(n int) []int {
 	cards := CompareCards(r.outcome.Results)
@@ -100,8 +102,30 @@ func (r *run) finalPlaces(n int) []int {
 	if front := r.searchedFront(); len(front) > n {
 		n = min(len(front), maxFront)
 	}
-	places = places[:min(n, len(places))]
+	places = r.withRivals(places, min(n, len(places)))
 	return r.withBaseline(r.bestOfOthers(places, cards))
+}
+
+// withRivals returns the first n of some places in the order of the search, and those after them that noise hides: they differ from the first
+// by less than the launches of one of the two scatter. There are at most n, and the time of the final measurement is enough for them: for as
+// many rounds as show a difference, and for their builds.
+func (r *run) withRivals(ranked []int, n int) []int {
+	o, results, building := r.problem.Objective(), r.outcome.Results, 0.0
+	places := slices.Clip(ranked[:n])
+	for _, i := range ranked[n:] {
+		first, next := &results[ranked[0]], &results[i]
+		ratio, known := o.Gain(first.Objective, next.Objective)
+		if o.Several() || !known || ratio > 1+max(scatter(first.Times), scatter(next.Times)) {
+			continue
+		}
+		building += float64(next.Durations.Build) / float64(time.Millisecond)
+		_, rounds := r.rounds(append(places, i), maxFinalBudget)
+		if len(places) == 2*n || rounds < leastRounds(len(places)+1) || building > r.finalBudget() {
+			break
+		}
+		places = append(places, i)
+	}
+	return places
 }
 
 // withBaseline adds the place of the baseline, if it is rankable and not among the places.
@@ -175,7 +199,7 @@ func (r *run) judgeFinals() {
 func ForgetFinals(results []Result) {
 	for i := range results {
 		r := &results[i]
-		r.Final, r.AtFinal, r.FinalDevice, r.FinalReadings = nil, nil, "", nil
+		r.Final, r.FinalFailure, r.AtFinal, r.FinalDevice, r.FinalReadings = nil, "", nil, "", nil
 	}
 }
 
@@ -193,7 +217,7 @@ func (r *run) keepFinals() error {
 	}
 	for _, i := range Rank(r.problem.Objective(), r.outcome.Results).Indices {
 		result := r.outcome.Results[i]
-		if len(result.Final) == 0 {
+		if !result.isFinalist() {
 			continue
 		}
 		if err := r.options.Log.AppendFinal(result); err != nil {
@@ -207,7 +231,7 @@ func (r *run) keepFinals() error {
 func judgeFinal(p *problem.Problem, result *Result, d hardware.Device) *judge.Judgement {
 	judgement, err := p.Judge(result.Configuration, d, judge.StatsOf(result.Final), result.Parts, result.LastReadings())
 	if err != nil {
-		judgement.Objective = math.NaN() // such a time decides nothing
+		judgement.Objective, result.FinalFailure = math.NaN(), err.Error() // such a time decides nothing
 	}
 	return &judgement
 }

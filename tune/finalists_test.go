@@ -26,13 +26,17 @@ type remeasuring struct {
 	calls  int
 }
 
-func (r *remeasuring) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error) {
+func (r *remeasuring) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([]Turns, error) {
 	r.calls++
 	r.rounds, r.asked = rounds, nil
-	var times [][]float64
+	var times []Turns
 	for _, c := range configurations {
 		r.asked = append(r.asked, c.Key())
-		times = append(times, r.again(c))
+		turns := Turns{Times: r.again(c)}
+		if len(turns.Times) == 0 {
+			turns.Reason = "runtime: it ran no more"
+		}
+		times = append(times, turns)
 	}
 	if r.during != nil {
 		r.during()
@@ -142,8 +146,8 @@ func TestAFinalistThatFailsOrHasNoUsableTimeCannotWin(t *testing.T) {
 		if bestKey(o) != "3" {
 			t.Errorf("%s: best %s", name, bestKey(o))
 		}
-		if times == nil && len(log.finals) != 4 {
-			t.Errorf("%s: %d finals kept", name, len(log.finals))
+		if failed := ResultOf(o.Results, map[string]space.Value{"i": 4}).FinalFailure; len(log.finals) != 5 || failed == "" {
+			t.Errorf("%s: %d finals kept, one failed: %s", name, len(log.finals), failed)
 		}
 	}
 	e := &remeasuring{fake: fake{answer: correct}, again: func(space.Configuration) []float64 { return nil }}
@@ -258,7 +262,7 @@ func TestAFinalMeasurementThatFailsIsAnErrorWithTheResults(t *testing.T) {
 // short is a remeasurer that forgets one.
 type short struct{ *remeasuring }
 
-func (s short) Remeasure(ctx context.Context, c []space.Configuration, rounds int) ([][]float64, error) {
+func (s short) Remeasure(ctx context.Context, c []space.Configuration, rounds int) ([]Turns, error) {
 	return s.remeasuring.Remeasure(ctx, c[1:], rounds)
 }
 

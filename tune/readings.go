@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
@@ -116,10 +117,14 @@ func (r *Result) LastReadings() []hardware.Reading {
 	return all
 }
 
-// Notices says what a reader of some results must know: how many launches were repeated, and which readings are missing.
+// Notices says what a reader of some results must know: which finalists failed, how many launches were repeated,
+// and which readings are missing.
 func Notices(results []Result, d hardware.Device) (texts []string) {
 	launches, configurations := 0, 0
 	for i := range results {
+		if why := results[i].FinalFailure; why != "" {
+			texts = append(texts, fmt.Sprintf("%s was among the best, but failed in the final measurement: %s", results[i].Configuration, excerpt.FirstLine(why)))
+		}
 		launches += results[i].Repeated
 		configurations += min(1, results[i].Repeated)
 	}

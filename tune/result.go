@@ -81,6 +81,9 @@ type Result struct {
 	// empty if the configuration took no part.
 	Final []float64
 
+	// FinalFailure is the reason why a finalist has no Final, or why Final cannot be ranked. It is "" for others.
+	FinalFailure string
+
 	// FinalDevice names the card that measured Final, as Device does.
 	FinalDevice string
 

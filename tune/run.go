@@ -85,8 +85,6 @@ type run struct {
 	window   *window // nil: the strategy does not learn
 	stuck    error   // of the strategy
 	unkept   bool    // the log does not hold the whole final measurement
-
-	unfinished []int // places of the results whose final measurement failed
 }
 
 func newRun(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Options) (*run, error) {

@@ -46,11 +46,11 @@ func (s *scripted) Evaluate(ctx context.Context, in <-chan space.Configuration, 
 	})
 }
 
-func (s *scripted) Remeasure(_ context.Context, configurations []space.Configuration, _ int) ([][]float64, error) {
-	var times [][]float64
+func (s *scripted) Remeasure(_ context.Context, configurations []space.Configuration, _ int) ([]tune.Turns, error) {
+	var times []tune.Turns
 	for _, c := range configurations {
 		ms := s.finals[c.Key()]
-		times = append(times, []float64{ms, 0.99 * ms, 9 * ms}) // the median is ms
+		times = append(times, tune.Turns{Times: []float64{ms, 0.99 * ms, 9 * ms}}) // the median is ms
 	}
 	return times, nil
 }

@@ -341,7 +341,9 @@ class Search(Outcome):
             self.results.sort(key=space.order)  # several workers build: results come in another order
         self.env["log"] = task.keep_log
         self.env["finals"] = [
-            space.configuration(f["configuration"]) | {"times": f["times"], "time": float(np.median(f["times"]))}
+            space.configuration(f["configuration"])
+            | ({"times": f["times"], "time": float(np.median(f["times"]))} if "times" in f else {"times": [], "time": np.inf})
+            | ({"reason": told(f["reason"])} if "reason" in f else {})
             for f in self._finals
         ]
         best = self._end.get("best")

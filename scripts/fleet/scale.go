@@ -156,11 +156,11 @@ func (r *recorded) Evaluate(ctx context.Context, in <-chan space.Configuration, 
 	})
 }
 
-func (r *recorded) Remeasure(_ context.Context, all []space.Configuration, _ int) (times [][]float64, err error) {
+func (r *recorded) Remeasure(_ context.Context, all []space.Configuration, _ int) (turns []tune.Turns, err error) {
 	for _, c := range all {
-		times = append(times, r.results[c.Key()].Times)
+		turns = append(turns, tune.Turns{Times: r.results[c.Key()].Times})
 	}
-	return times, nil
+	return turns, nil
 }
 
 func readRecorded(path string) (*record.Record, *recorded, error) {

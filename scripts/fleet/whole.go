@@ -177,12 +177,13 @@ func (a *again) compare(ctx context.Context, one, other space.Configuration) (ra
 		}
 		both = append(both, mine)
 	}
-	times, err := a.evaluator.Remeasure(ctx, both, 101)
+	turns, err := a.evaluator.Remeasure(ctx, both, 101)
 	if err != nil {
 		return 0, 0, err
 	}
 	var middle []float64
-	for _, t := range times {
+	for _, both := range turns {
+		t := both.Times
 		slices.Sort(t)
 		if len(t) == 0 {
 			return math.Inf(1), 0, nil

@@ -33,11 +33,11 @@ func (f *fakeDevice) Evaluate(ctx context.Context, in <-chan space.Configuration
 	})
 }
 
-func (f *fakeDevice) Remeasure(_ context.Context, all []space.Configuration, rounds int) ([][]float64, error) {
+func (f *fakeDevice) Remeasure(_ context.Context, all []space.Configuration, rounds int) ([]tune.Turns, error) {
 	f.remeasured++
-	times := make([][]float64, len(all))
+	times := make([]tune.Turns, len(all))
 	for i, c := range all {
-		times[i] = slices.Repeat([]float64{2 * c.Float("x")}, rounds)
+		times[i].Times = slices.Repeat([]float64{2 * c.Float("x")}, rounds)
 	}
 	return times, nil
 }

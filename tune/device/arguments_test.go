@@ -326,7 +326,7 @@ __kernel void many_steps(__global REAL *u_new, __global const REAL *u, REAL by) 
 			values["wrong"] = 1
 			wantStatus(t, name+", wrong, "+real, e.evaluateFor(t, values), tune.Correctness, "u_new: element")
 		}
-		if times, err := e.Remeasure(t.Context(), all, 3); err != nil || len(times[0]) != 3 || len(times[1]) != 3 {
+		if times, err := e.Remeasure(t.Context(), all, 3); err != nil || len(times[0].Times) != 3 || len(times[1].Times) != 3 {
 			t.Errorf("%s: %v, %v", name, times, err)
 		}
 		if n := len(e.references.made); n != 2 {

@@ -93,7 +93,7 @@ func TestEveryTimedLaunchIsCold(t *testing.T) {
 			}
 			before = e.session.evictions(t)
 			times, err := e.Remeasure(context.Background(), all, 4)
-			if err != nil || len(times[0]) != 4 || len(times[1]) != 4 {
+			if err != nil || len(times[0].Times) != 4 || len(times[1].Times) != 4 {
 				t.Fatalf("%v, %v", times, err)
 			}
 			if n := e.session.evictions(t) - before; n != 2*4 {

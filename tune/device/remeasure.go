@@ -8,13 +8,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 // Remeasure implements tune.Remeasurer: all configurations are built and launched once
 // first, then timed in turn, round by round.
-func (e *Evaluator) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error) {
+func (e *Evaluator) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
 	return e.RemeasureWith(ctx, configurations, RemeasureOptions{Rounds: rounds})
 }
 
@@ -29,12 +30,12 @@ type RemeasureOptions struct {
 }
 
 // RemeasureWith is Remeasure with options.
-func (e *Evaluator) RemeasureWith(ctx context.Context, configurations []space.Configuration, o RemeasureOptions) ([][]float64, error) {
+func (e *Evaluator) RemeasureWith(ctx context.Context, configurations []space.Configuration, o RemeasureOptions) ([]tune.Turns, error) {
 	r, err := e.inTurn(ctx, configurations, o, false)
 	if err != nil {
 		return nil, err
 	}
-	return r.times, nil
+	return r.turns, nil
 }
 
 // inTurn measures configurations in turn, or observes them.
@@ -47,8 +48,8 @@ func (e *Evaluator) inTurn(
 	if o.Turn == nil {
 		o.Turn = func(int) {}
 	}
-	failed := make([]bool, len(configurations))
-	r := &remeasurement{evaluator: e, options: o, observes: observes, configurations: configurations, failed: failed}
+	turns := make([]tune.Turns, len(configurations))
+	r := &remeasurement{evaluator: e, options: o, observes: observes, configurations: configurations, turns: turns}
 	for {
 		err := r.measure(ctx)
 		r.release()
@@ -86,9 +87,8 @@ type remeasurement struct {
 	options        RemeasureOptions
 	observes       bool
 	configurations []space.Configuration
-	failed         []bool
 	trials         []*trial // nil where failed
-	times          [][]float64
+	turns          []tune.Turns
 	readings       [][][]hardware.Reading // of each round, if it observes
 }
 
@@ -96,12 +96,12 @@ type remeasurement struct {
 // again, and has one less to measure.
 func (r *remeasurement) measure(ctx context.Context) error {
 	r.trials = make([]*trial, len(r.configurations))
-	r.times = make([][]float64, len(r.configurations))
 	r.readings = make([][][]hardware.Reading, len(r.configurations))
 	for i, c := range r.configurations {
-		if r.failed[i] {
+		if r.turns[i].Reason != "" {
 			continue
 		}
+		r.turns[i].Times = nil // of a session that was replaced
 		r.options.Turn(i)
 		t := r.evaluator.trial(c)
 		r.trials[i] = t
@@ -120,9 +120,9 @@ func (r *remeasurement) measure(ctx context.Context) error {
 		if err := round(ctx, n); err != nil {
 			return err
 		}
-		if live := r.live(); slices.ContainsFunc(live, func(i int) bool { return len(r.times[i]) <= n }) {
+		if live := r.live(); slices.ContainsFunc(live, func(i int) bool { return len(r.turns[i].Times) <= n }) {
 			for _, i := range live { // the round is repeated, because a timestamp was wrong
-				r.times[i] = r.times[i][:n]
+				r.turns[i].Times = r.turns[i].Times[:n]
 			}
 			n--
 		}
@@ -251,14 +251,14 @@ func (r *remeasurement) observe(ctx context.Context, i int, times []float64) err
 // returns says that the others cannot simply go on.
 func (r *remeasurement) take(i int, times []float64, err error) error {
 	if err == nil {
-		r.times[i] = append(r.times[i], times...)
+		r.turns[i].Times = append(r.turns[i].Times, times...)
 		return nil
 	}
 	if _, own := err.(*Failure); !own {
 		return err
 	}
 	r.trials[i].release()
-	r.trials[i], r.times[i], r.readings[i], r.failed[i] = nil, nil, nil, true
+	r.trials[i], r.turns[i], r.readings[i] = nil, tune.Turns{Reason: err.Error()}, nil
 	replaced, err := r.evaluator.recover()
 	if err != nil {
 		return &LostError{fmt.Errorf("the device cannot be used any more after %s failed: %w", r.configurations[i], err)}

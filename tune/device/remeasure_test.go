@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ndtune/ndtune/internal/standin"
@@ -23,7 +24,7 @@ func TestTheFinalMeasurementWarmsUp(t *testing.T) {
 	})
 	all := []space.Configuration{configurationOf(t, e.problem, nil), configurationOf(t, e.problem, map[string]space.Value{"size": 128})}
 	times, err := e.Remeasure(context.Background(), all, 3)
-	if err != nil || len(times[0]) != 3 || len(times[1]) != 3 {
+	if err != nil || len(times[0].Times) != 3 || len(times[1].Times) != 3 {
 		t.Fatalf("%v, %v", times, err)
 	}
 	if launches := e.read(t, "launches").Float(0); launches != 2 {
@@ -51,8 +52,8 @@ __kernel void enter(__global int *book) { book[1 + book[0]++] = mine; }`},
 		t.Fatal(err)
 	}
 	for i, want := range []int{4, 4, 0, 4} {
-		if len(times[i]) != want || len(times) != 4 {
-			t.Errorf("configuration %d: %d times, want %d", i, len(times[i]), want)
+		if len(times[i].Times) != want || len(times) != 4 || (want == 0) != strings.HasPrefix(times[i].Reason, "compile: ") {
+			t.Errorf("configuration %d: %d times, want %d", i, len(times[i].Times), want)
 		}
 	}
 	book := e.read(t, "book")
@@ -81,7 +82,7 @@ func TestTheFinalMeasurementSurvivesALostSession(t *testing.T) {
 		all = append(all, configurationOf(t, e.problem, v))
 	}
 	times, err := e.Remeasure(context.Background(), all, 3)
-	if err != nil || len(times[0]) != 3 || len(times[1]) != 0 || len(times[2]) != 3 {
+	if err != nil || len(times[0].Times) != 3 || len(times[1].Times) != 0 || len(times[2].Times) != 3 {
 		t.Errorf("%v, %v", times, err)
 	}
 }
@@ -111,7 +112,7 @@ func TestTheFinalMeasurementBuildsNothingAgain(t *testing.T) {
 	}
 	measured, err := e.Remeasure(t.Context(), all, 3)
 	for i, times := range measured {
-		if want := 3; err != nil || i > 0 && len(times) != want || i == 0 && len(times) > 0 {
+		if want := 3; err != nil || i > 0 && len(times.Times) != want || i == 0 && (len(times.Times) > 0 || times.Reason == "") {
 			t.Errorf("%v, configuration %d: %v", err, i, times)
 		}
 	}

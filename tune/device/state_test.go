@@ -48,7 +48,7 @@ func TestAKernelInPlaceFindsTheInitialContent(t *testing.T) {
 		// The final measurement ends with a launch of each from the initial content.
 		two := []space.Configuration{configurationOf(t, e.problem, nil), configurationOf(t, e.problem, map[string]space.Value{"block_size_x": 64})}
 		times, err := e.Remeasure(context.Background(), two, 3)
-		if err != nil || len(times[0]) != 3 || len(times[1]) != 3 {
+		if err != nil || len(times[0].Times) != 3 || len(times[1].Times) != 3 {
 			t.Fatalf("%v, %v", times, err)
 		}
 		if got := e.read(t, "x").Float(0); got != 1 {
@@ -156,7 +156,7 @@ __kernel void grow(__global int *y, __global const int *x) {
 		all = append(all, r.Configuration)
 	}
 	times, err := e.Remeasure(context.Background(), all[:3], 2)
-	if err != nil || len(times[0]) != 2 || len(times[1]) != 2 || len(times[2]) != 2 {
+	if err != nil || len(times[0].Times) != 2 || len(times[1].Times) != 2 || len(times[2].Times) != 2 {
 		t.Errorf("%v, %v", times, err)
 	}
 }

@@ -26,7 +26,7 @@ func FuzzMessage(f *testing.F) {
 		search{Protocol: Protocol, ID: "s", Device: gpu, Settings: Settings{Iterations: 3, Peaks: &hardware.Peaks{}}},
 		work{Protocol: Protocol, Key: "k.1", Values: some},
 		answer{Protocol: Protocol, Search: "s", Key: "k.1", Device: "m/0:0", Result: result},
-		answer{Protocol: Protocol, Times: [][]float64{{1, 2}, nil}, Failed: "no"},
+		answer{Protocol: Protocol, Turns: []tune.Turns{{Times: []float64{1, 2}}, {Reason: "why"}}, Failed: "no"},
 		bestOf{Protocol: Protocol, Values: some, Result: result},
 		measurement{Protocol: Protocol, Configurations: []values{some, some}, Rounds: 7},
 		measurement{Protocol: Protocol, Configurations: []values{some, some}, Probe: true},

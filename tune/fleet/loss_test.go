@@ -169,7 +169,7 @@ func (i *interrupted) Evaluate(ctx context.Context, in <-chan space.Configuratio
 	})
 }
 
-func (i *interrupted) Remeasure(ctx context.Context, all []space.Configuration, rounds int) ([][]float64, error) {
+func (i *interrupted) Remeasure(ctx context.Context, all []space.Configuration, rounds int) ([]tune.Turns, error) {
 	if i.measures {
 		if err := i.interrupt(ctx); err != nil {
 			return nil, err

@@ -124,7 +124,7 @@ func (t *session) fill(ctx context.Context, a *answer, m measurement, all []spac
 		}
 		a.Readings, err = observer.Reobserve(ctx, "", all, m.Rounds)
 	default:
-		a.Times, err = t.evaluator.Remeasure(ctx, all, m.Rounds)
+		a.Turns, err = t.evaluator.Remeasure(ctx, all, m.Rounds)
 	}
 	return err
 }
@@ -249,8 +249,8 @@ func (e *Evaluator) on(ctx context.Context, cards []string, configurations []spa
 			switch n := len(configurations); {
 			case a.Failed != "":
 				e.note(fmt.Sprintf("%s could not measure again: %s.", p.Name(), a.Failed))
-			case !m.Probe && len(a.Times) != n && len(a.Readings) != n:
-				e.note(fmt.Sprintf("%s answered for %d configurations, not for %d.", p.Name(), max(len(a.Times), len(a.Readings)), n))
+			case !m.Probe && len(a.Turns) != n && len(a.Readings) != n:
+				e.note(fmt.Sprintf("%s answered for %d configurations, not for %d.", p.Name(), max(len(a.Turns), len(a.Readings)), n))
 			default:
 				answers[p.Name()] = a
 			}
@@ -259,14 +259,14 @@ func (e *Evaluator) on(ctx context.Context, cards []string, configurations []spa
 }
 
 // RemeasureOn implements [tune.Cards], on all these devices at the same time.
-func (e *Evaluator) RemeasureOn(ctx context.Context, cards []string, configurations []space.Configuration, rounds int) (map[string][][]float64, error) {
+func (e *Evaluator) RemeasureOn(ctx context.Context, cards []string, configurations []space.Configuration, rounds int) (map[string][]tune.Turns, error) {
 	answers, err := e.on(ctx, cards, configurations, measurement{Rounds: rounds})
 	if err != nil {
 		return nil, err
 	}
-	times := map[string][][]float64{}
+	times := map[string][]tune.Turns{}
 	for name, a := range answers {
-		times[name] = a.Times
+		times[name] = a.Turns
 	}
 	return times, nil
 }
@@ -311,7 +311,7 @@ func (e *Evaluator) changes() <-chan struct{} {
 }
 
 // Remeasure implements [tune.Remeasurer]. One device measures all configurations.
-func (e *Evaluator) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error) {
+func (e *Evaluator) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
 	times, _, err := tune.RemeasureOnOne(ctx, e, configurations, rounds)
 	return times, err
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // Protocol is the version of the messages. Programs of different versions do not work together.
-const Protocol = 3
+const Protocol = 4
 
 // The names in JetStream.
 const (
@@ -128,13 +128,13 @@ type work struct {
 
 // answer is the result of a work, or of a measurement.
 type answer struct {
-	Protocol int         `json:"protocol"`
-	Search   string      `json:"search"` // its id
-	Key      string      `json:"key"`
-	Device   string      `json:"device"` // its name in the fleet
-	Result   tune.Result `json:"result,omitzero"`
-	Times    [][]float64 `json:"times,omitempty"`  // of a measurement in turn
-	Failed   string      `json:"failed,omitempty"` // why there is no measurement in turn
+	Protocol int          `json:"protocol"`
+	Search   string       `json:"search"` // its id
+	Key      string       `json:"key"`
+	Device   string       `json:"device"` // its name in the fleet
+	Result   tune.Result  `json:"result,omitzero"`
+	Turns    []tune.Turns `json:"turns,omitempty"`  // of a measurement in turn
+	Failed   string       `json:"failed,omitempty"` // why there is no measurement in turn
 
 	Readings [][][]hardware.Reading `json:"readings,omitempty"` // of a measurement in turn that observes
 

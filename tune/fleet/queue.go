@@ -174,7 +174,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 // usable reports whether an answer to an evaluator before this one is the result of its configuration. A failure is not:
 // a search that goes on evaluates it again, as it may have been the environment's.
 func (e *Evaluator) usable(a answer) bool {
-	return a.Key != "" && !a.GivenBack && a.Times == nil && a.Failed == "" && a.Result.Status == tune.Correct && !e.answered[aboutOf(a.Key)]
+	return a.Key != "" && !a.GivenBack && a.Turns == nil && a.Failed == "" && a.Result.Status == tune.Correct && !e.answered[aboutOf(a.Key)]
 }
 
 // keep keeps an answer that came before its question, of an evaluator before this one. A second answer is

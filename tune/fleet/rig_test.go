@@ -71,8 +71,8 @@ func (f *fake) Probe(_ context.Context, c space.Configuration, again tune.Retest
 	return r, nil
 }
 
-func (f *fake) Remeasure(_ context.Context, all []space.Configuration, rounds int) ([][]float64, error) {
-	var times [][]float64
+func (f *fake) Remeasure(_ context.Context, all []space.Configuration, rounds int) ([]tune.Turns, error) {
+	var times []tune.Turns
 	for _, c := range all {
 		var own []float64
 		for range rounds {
@@ -82,7 +82,7 @@ func (f *fake) Remeasure(_ context.Context, all []space.Configuration, rounds in
 			}
 			own = append(own, time)
 		}
-		times = append(times, own)
+		times = append(times, tune.Turns{Times: own})
 	}
 	return times, nil
 }

@@ -36,6 +36,8 @@ const (
 //	{"kind":"final","session":1,"configuration":{"block_size_x":16},"times":[1.5,1.4],
 //	 "final_device":"1:0","at_final":{"metrics":{"GB/s":93.6},"objective":1.45}}
 //
+// A finalist that failed has a reason, and no times.
+//
 // readings are those of the final measurement, where it observed again. at_final has the metrics and the objective at the median of
 // these times. final_device is the card that measured them, if there were several.
 //
@@ -105,16 +107,16 @@ type configured struct {
 
 // fields are the members of a line of any kind but that of peaks, in the order in which they are
 // written.
-func (p *entry) fields() [28]field {
+func (p *entry) fields() [29]field {
 	r := &p.result
-	return [28]field{
+	return [29]field{
 		{"kind", &p.kind}, {"session", &p.session}, {"configuration", &p.configuration}, {"known", &r.Known},
 		{"status", &r.Status}, {"reason", &r.Reason}, {"reason_base64", (*notUTF8)(&r.Reason)},
 		{"times", &r.Times}, {"repeated", &r.Repeated}, {"verified", &r.Verified}, {"compared", &r.Compared},
 		{"early_stopped", &r.EarlyStopped}, {"device", &r.Device},
 		{"global", &r.Global}, {"local", &r.Local}, {"offset", &r.Offset}, {"kernels", &r.Parts}, {"readings", &r.Readings},
 		{"metrics", &r.Metrics}, {"objective", &r.Objective}, {"durations_ns", &r.Durations}, {"timestamp", &r.Timestamp},
-		{"final", &r.Final}, {"final_device", &r.FinalDevice}, {"at_final", &r.AtFinal}, {"final_readings", &r.FinalReadings},
+		{"final", &r.Final}, {"final_failure", &r.FinalFailure}, {"final_device", &r.FinalDevice}, {"at_final", &r.AtFinal}, {"final_readings", &r.FinalReadings},
 		{"cards", &r.Cards}, {"outputs", &r.Files},
 	}
 }

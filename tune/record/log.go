@@ -79,7 +79,7 @@ func (l *Log) AppendCards(r tune.Result) error {
 // AppendFinal adds the final measurement of a result that was appended before, in this
 // session or in an earlier one. It takes the place of all those of earlier sessions.
 func (l *Log) AppendFinal(r tune.Result) error {
-	final := tune.Result{Times: r.Final, Compared: r.Compared, FinalDevice: r.FinalDevice, Readings: r.FinalReadings, AtFinal: r.AtFinal}
+	final := tune.Result{Times: r.Final, Reason: r.FinalFailure, Compared: r.Compared, FinalDevice: r.FinalDevice, Readings: r.FinalReadings, AtFinal: r.AtFinal}
 	return l.append(r.Configuration, entry{kind: kindFinal, session: l.session, result: final}, "a final measurement without a result")
 }
 

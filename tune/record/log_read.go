@@ -158,7 +158,7 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 			measured = len(c.results)
 			if p.session == c.session {
 				r := &c.results[at]
-				r.Final, r.Compared = p.result.Times, p.result.Compared
+				r.Final, r.FinalFailure, r.Compared = p.result.Times, p.result.Reason, p.result.Compared
 				r.FinalDevice = p.result.FinalDevice
 				r.FinalReadings = p.result.Readings
 				r.AtFinal = p.result.AtFinal

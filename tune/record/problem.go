@@ -179,7 +179,7 @@ func (r *Record) SetObjective(o judge.Objective) error {
 		if result.Status == tune.Correct {
 			result.Objective = o.Value(result.Stats(), result.Metrics)
 		}
-		result.Final, result.FinalDevice, result.FinalReadings, result.AtFinal = nil, "", nil, nil
 	}
+	tune.ForgetFinals(r.Results)
 	return nil
 }

@@ -77,7 +77,7 @@ func (run *Run) varying() (indices []int) {
 
 // WriteFinalists writes the finalists of a run as a table of text. It has the parameters at some indices,
 // the median in the search, the final time, its scatter (see [tune.Finalist]), the objective unless it
-// is a time, and whether the final times differ from those of the winner. It writes nothing if there are
+// is a time, and whether the final times differ from those of the winner. Finalists that failed follow. It writes nothing if there are
 // no finalists.
 func WriteFinalists(w io.Writer, indent string, o judge.Objective, parameters []int, results []tune.Result) {
 	finalists := tune.Finalists(o, results)
@@ -104,6 +104,12 @@ func WriteFinalists(w io.Writer, indent string, o judge.Objective, parameters []
 			row = append(row, string(f.Standing))
 		}
 		rows = append(rows, row)
+	}
+	for i := range results {
+		if r := &results[i]; r.FinalFailure != "" {
+			values := each.Of(parameters, func(p int) string { return space.FormatValue(r.Configuration.At(p)) })
+			rows = append(rows, append(append([]string{"–"}, values...), figure.Milliseconds(r.Time())+"ms", "failed"))
+		}
 	}
 	on := ""
 	if card := finalists[0].FinalDevice; card != "" {

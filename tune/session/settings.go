@@ -125,9 +125,9 @@ func (p *ControlledPool) Evaluate(ctx context.Context, in <-chan space.Configura
 }
 
 // Remeasure implements tune.Remeasurer, and restores the settings.
-func (p *ControlledPool) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error) {
-	times, err := p.Pool.Remeasure(ctx, configurations, rounds)
-	return times, errors.Join(err, p.controls.restore())
+func (p *ControlledPool) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
+	turns, err := p.Pool.Remeasure(ctx, configurations, rounds)
+	return turns, errors.Join(err, p.controls.restore())
 }
 
 // Close ends the pool and restores the settings.

@@ -208,7 +208,7 @@ func (p *Pool) expire(now time.Time) error {
 			p.answer(m, t, r, now)
 		case m.again != nil:
 			m.again.slow = m.launch.most > 0
-			m.again.lose(true)
+			m.again.lose(true, m.overdue(p.options.BuildTimeout))
 			m.again = nil
 		}
 		p.stop(m, now)
@@ -282,7 +282,7 @@ func (p *Pool) died(m *member, end *process.End, now time.Time) error {
 	case m.state == starting:
 		return p.diedStarting(fmt.Sprintf("worker %d ended %s", m.child.Number, end.Explain("")))
 	case m.again != nil:
-		m.again.lose(false)
+		m.again.lose(false, "the process ended "+end.Explain(", twice, "+during[m.stage]))
 		return nil
 	}
 	t := m.task

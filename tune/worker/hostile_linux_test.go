@@ -281,7 +281,7 @@ func TestRemeasureFindsTheGuiltyOne(t *testing.T) {
 		t.Fatal(times, err)
 	}
 	for i, want := range []int{3, 0, 3, 0, 3} {
-		if len(times[i]) != want {
+		if len(times[i].Times) != want {
 			t.Errorf("%s has the times %v, want %d", all[i], times[i], want)
 		}
 	}

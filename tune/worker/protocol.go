@@ -139,9 +139,9 @@ type remeasure struct {
 // turn is the index of a configuration of a remeasure, or -1 for all together.
 type turn struct{ Index int }
 
-// remeasured has the times of each configuration, or the readings of each round.
+// remeasured has the turns of each configuration, or the readings of each round.
 type remeasured struct {
-	Times    [][]float64
+	Turns    []tune.Turns
 	Readings [][][]hardware.Reading
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -18,15 +19,18 @@ type again struct {
 	lost   bool // its worker has died or was killed
 	late   bool // it was killed because it took too long
 	slow   bool // that was a timed launch
+	reason string
 	result remeasured
 }
 
-func (a *again) lose(late bool) { a.ended, a.lost, a.late = true, true, late }
+func (a *again) lose(late bool, reason string) {
+	a.ended, a.lost, a.late, a.reason = true, true, late, reason
+}
 
 // Remeasure implements tune.Remeasurer, on the first device.
-func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([][]float64, error) {
+func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
 	r, err := p.inTurn(ctx, 0, configurations, remeasure{Rounds: rounds})
-	return r.Times, err
+	return r.Turns, err
 }
 
 // Cards implements tune.Cards.
@@ -42,9 +46,9 @@ func (p *Pool) Cards(context.Context) ([]string, error) {
 }
 
 // RemeasureOn implements tune.Cards, on one device after the other.
-func (p *Pool) RemeasureOn(ctx context.Context, cards []string, configurations []space.Configuration, rounds int) (map[string][][]float64, error) {
+func (p *Pool) RemeasureOn(ctx context.Context, cards []string, configurations []space.Configuration, rounds int) (map[string][]tune.Turns, error) {
 	all, _ := p.Cards(ctx)
-	measured := map[string][][]float64{}
+	measured := map[string][]tune.Turns{}
 	for device, name := range all {
 		if !slices.Contains(cards, name) {
 			continue
@@ -53,7 +57,7 @@ func (p *Pool) RemeasureOn(ctx context.Context, cards []string, configurations [
 		if err != nil {
 			return nil, err
 		}
-		measured[name] = r.Times
+		measured[name] = r.Turns
 	}
 	return measured, nil
 }
@@ -66,7 +70,7 @@ func (p *Pool) Reobserve(ctx context.Context, card string, configurations []spac
 }
 
 // inTurn lets one worker on a device do what a request says with configurations, whose values it adds. The result has an element for each
-// configuration. It is nil for one of which two workers die, and for one that takes too long.
+// configuration, with the reason for one of which two workers die, and for one that takes too long.
 func (p *Pool) inTurn(ctx context.Context, device int, configurations []space.Configuration, request remeasure) (all remeasured, err error) {
 	if p.closed {
 		return all, errClosed
@@ -75,6 +79,7 @@ func (p *Pool) inTurn(ctx context.Context, device int, configurations []space.Co
 	for i := range left {
 		left[i] = i
 	}
+	all = remeasured{Turns: make([]tune.Turns, len(left)), Readings: make([][][]hardware.Reading, len(left))}
 	deaths := make([]int, len(configurations)) // and slow launches
 	before := 0
 	for len(left) > 0 {
@@ -84,7 +89,14 @@ func (p *Pool) inTurn(ctx context.Context, device int, configurations []space.Co
 			return all, err
 		}
 		if !a.lost {
-			return a.result.spread(left, len(configurations)), nil
+			for j, i := range left {
+				if request.Observe {
+					all.Readings[i] = a.result.Readings[j]
+				} else {
+					all.Turns[i] = a.result.Turns[j]
+				}
+			}
+			return all, nil
 		}
 		if a.turn < 0 || a.turn >= len(left) {
 			if request.Singly {
@@ -108,23 +120,10 @@ func (p *Pool) inTurn(ctx context.Context, device int, configurations []space.Co
 				return all, err
 			}
 		}
+		all.Turns[left[guilty]].Reason = a.reason
 		left = slices.Delete(left, guilty, guilty+1)
 	}
-	return remeasured{}.spread(nil, len(configurations)), nil
-}
-
-// spread returns the values of n configurations, given those with some indices.
-func (r remeasured) spread(indices []int, n int) remeasured {
-	all := remeasured{Times: make([][]float64, n), Readings: make([][][]hardware.Reading, n)}
-	for j, i := range indices {
-		if j < len(r.Times) {
-			all.Times[i] = r.Times[j]
-		}
-		if j < len(r.Readings) {
-			all.Readings[i] = r.Readings[j]
-		}
-	}
-	return all
+	return all, nil
 }
 
 // guilty returns the index of the configuration that makes workers die at the last of some configurations: that one itself, or an earlier

@@ -255,7 +255,7 @@ func (s *server) remeasure(ctx context.Context, r *remeasure) error {
 	if r.Observe {
 		measured.Readings, err = s.evaluator.ReobserveWith(ctx, configurations, o)
 	} else {
-		measured.Times, err = s.evaluator.RemeasureWith(ctx, configurations, o)
+		measured.Turns, err = s.evaluator.RemeasureWith(ctx, configurations, o)
 	}
 	if err != nil {
 		return err
