@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -268,7 +269,7 @@ func TestInterrupted(t *testing.T) {
 		signal syscall.Signal
 		lines  int
 	}{
-		{syscall.SIGINT, 2}, {syscall.SIGINT, 9}, {syscall.SIGTERM, 5},
+		{syscall.SIGINT, 2}, {syscall.SIGINT, 9}, {syscall.SIGTERM, 5}, {syscall.SIGHUP, 5},
 	} {
 		t.Run(fmt.Sprintf("%v after %d lines", test.signal, test.lines), func(t *testing.T) {
 			t.Parallel()
@@ -299,6 +300,32 @@ func TestInterrupted(t *testing.T) {
 			printedFirst(t, ended, resumed)
 		})
 	}
+}
+
+// TestHangups: a terminal that is closed may send more than one SIGHUP, which interrupts as one does, and none under nohup.
+func TestHangups(t *testing.T) {
+	needDevice(t)
+	t.Run("twice", func(t *testing.T) {
+		t.Parallel()
+		folder := specFolder(t)
+		s := startSearch(t, folder, []string{hangsLate}, slices.Concat(interruptedSearch, outputs(folder))...)
+		s.read(5)
+		s.signal(syscall.SIGHUP)
+		s.await("interrupted; stopping")
+		s.signal(syscall.SIGHUP)
+		if ended := s.end(); ended.status != statusInterrupted || len(keptIn(t, folder, "r.csv")) == 0 {
+			t.Errorf("exit status %d (%v)\n%s", ended.status, ended.signal, ended.notes)
+		}
+	})
+	t.Run("under nohup", func(t *testing.T) {
+		t.Parallel()
+		folder := specFolder(t)
+		arguments := slices.Concat(interruptedSearch, outputs(folder), []string{"--device", needDevice(t).Selector})
+		s := startCommand(t, folder, nil, exec.Command("nohup", append([]string{"ndtune"}, arguments...)...))
+		s.read(2)
+		s.signal(syscall.SIGHUP)
+		s.end().complete(t, folder, 0)
+	})
 }
 
 // TestInterruptedWhileMeasuringTheBest interrupts when all results are there: whether that

@@ -19,6 +19,7 @@ import (
 	"github.com/ndtune/ndtune/tune/check"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/observe"
+	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -38,13 +39,14 @@ func main() {
 
 // run runs the program and returns its exit status.
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), process.EndSignals()...)
 	defer stop()
 	// The first signal ends the run in order; the second one ends the process at once.
 	notes := newNoteWriter(os.Stderr)
 	said := make(chan struct{})
 	forget := context.AfterFunc(ctx, func() {
 		defer close(said)
+		signal.Ignore(syscall.SIGHUP) // a terminal that is closed may send more than one
 		stop()
 		fmt.Fprintln(notes, "\nndtune: interrupted; stopping (once more: at once)")
 	})

@@ -66,8 +66,13 @@ func standIns(t *testing.T, profiles ...string) string {
 // startProgram starts ndtune in a folder, as a process group.
 func startProgram(t *testing.T, folder string, environment []string, arguments ...string) *runningProgram {
 	t.Helper()
-	s := &runningProgram{t: t, folder: folder, command: exec.Command("ndtune", arguments...), gone: make(chan struct{})}
-	c := s.command
+	return startCommand(t, folder, environment, exec.Command("ndtune", arguments...))
+}
+
+// startCommand starts a command that becomes ndtune.
+func startCommand(t *testing.T, folder string, environment []string, c *exec.Cmd) *runningProgram {
+	t.Helper()
+	s := &runningProgram{t: t, folder: folder, command: c, gone: make(chan struct{})}
 	c.Dir = folder
 	c.Env = append(append(programEnvironment(folder), mark+folder), environment...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -15,7 +15,7 @@ func Foreground(c *exec.Cmd, watch func() error) (*End, error) {
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 	isolate(c, false)
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, EndSignals()...)
 	defer signal.Stop(signals)
 	if err := startKept(c); err != nil {
 		return nil, &StartError{err}
@@ -53,6 +53,15 @@ func Foreground(c *exec.Cmd, watch func() error) (*End, error) {
 			_ = c.Process.Kill()
 		}
 	}
+}
+
+// EndSignals are the signals that ask this program to end. Under nohup, SIGHUP is none.
+func EndSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // watchInterval is the time between two calls of a watcher.

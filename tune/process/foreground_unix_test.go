@@ -27,6 +27,7 @@ func foreground(t *testing.T, script string, then func() error) (*End, error) {
 
 func TestForeground(t *testing.T) {
 	signalled := func() error { return syscall.Kill(os.Getpid(), syscall.SIGTERM) }
+	hungUp := func() error { return syscall.Kill(os.Getpid(), syscall.SIGHUP) }
 	enough := errors.New("enough")
 	for name, c := range map[string]struct {
 		script string
@@ -37,6 +38,7 @@ func TestForeground(t *testing.T) {
 		"ends by itself":             {`exit 3`, nil, 3, nil},
 		"crashes":                    {`kill -SEGV $$`, nil, 128 + int(syscall.SIGSEGV), nil},
 		"answers a signal":           {`trap "exit 5" TERM; >"$STARTED"; while :; do :; done`, signalled, 5, nil},
+		"answers a hangup":           {`trap "exit 6" HUP; >"$STARTED"; while :; do :; done`, hungUp, 6, nil},
 		"ignores a signal":           {`trap "" TERM; >"$STARTED"; while :; do :; done`, signalled, 128 + int(syscall.SIGKILL), nil},
 		"does what the watcher ends": {`>"$STARTED"; while :; do :; done`, func() error { return enough }, 128 + int(syscall.SIGTERM), enough},
 	} {
