@@ -19,8 +19,8 @@
 // accepts only outputs that the host would accept; doubtful ones are read back, so the host alone decides that an output is wrong.
 //
 // Short launches are timed in batches of at most 20 ms, because on an H200 a kernel takes 5 % longer if the host waits for each launch;
-// the final measurement follows the same rule. A configuration is stopped early only after two slow launches, and only if that saves a
-// millisecond: if a kernel takes microseconds, one launch in ten takes three times as long as the others.
+// the final measurement follows the same rule. A configuration is stopped early only after three slow launches, of which the last two agree, and only if that saves a
+// millisecond, or ten on a CPU: if a kernel takes microseconds, one launch in ten takes three times as long as the others.
 //
 // For cold caches, a kernel reads and writes a buffer of twice the caches' size before each launch. Copies of the buffers in turn would
 // need the memory, would change which buffer is verified, and cannot serve a kernel that works in place.

@@ -465,8 +465,8 @@ func (t *trial) release() { t.built.Release() }
 // together they keep the device busy, and a run that is cancelled still ends soon.
 const batchable = 20.0
 
-// leastSaving is how many milliseconds an early stop must save. For less, it is not worth
-// having the time of one launch only.
+// leastSaving is how many milliseconds an early stop must save. For less, it is not worth having the time of one launch only, which
+// other programs can delay on a CPU: there, ten times as much must be saved, still little beside a build.
 const leastSaving = 1.0
 
 // agreement is how many times longer than the other one of two launches may take that agree.
@@ -475,8 +475,11 @@ const agreement = 2.0
 // tooSlow reports whether the warm-up and the first timed launch are both too slow to go on, and agree. One
 // of them is not sufficient, since a single launch can be delayed by chance; nor are two that were delayed differently.
 func (t *trial) tooSlow(warmUp, timed float64) bool {
-	ms, best := min(warmUp, timed), t.best.Load()
-	if best == nil || max(warmUp, timed) > agreement*ms || !(t.earlyStop > 1) || math.IsInf(t.earlyStop, 1) || float64(t.iterations-1)*ms < leastSaving {
+	ms, best, least := min(warmUp, timed), t.best.Load(), leastSaving
+	if t.identity.Type == "cpu" {
+		least *= 10
+	}
+	if best == nil || max(warmUp, timed) > agreement*ms || !(t.earlyStop > 1) || math.IsInf(t.earlyStop, 1) || float64(t.iterations-1)*ms < least {
 		return false
 	}
 	objective, err := t.problem.ObjectiveAt(t.result.Configuration, t.identity, []float64{ms})
