@@ -65,6 +65,9 @@ func (m macroTable) defined(name string) truth {
 	if d, found := m[name]; found {
 		return d.defined
 	}
+	if strings.HasPrefix(name, "__CUDA") || strings.HasPrefix(name, "__HIP") {
+		return no // for a source in several languages
+	}
 	if strings.HasPrefix(name, "_") || strings.Contains(name, "_") && IsWord(name) { // float is no macro
 		return unknown
 	}

@@ -25,7 +25,7 @@ func TestValue(t *testing.T) {
 
 // TestDefined knows which names a compiler may define: not all that begin as one of OpenCL C does.
 func TestDefined(t *testing.T) {
-	for name, want := range map[string]truth{"HALF_STORE": no, "M_TILE": no, "INT_TYPE": no, "HALF_MAX": unknown, "M_PI_F": unknown, "__V": unknown, "cl_khr_fp16": unknown, "FP_FAST_FMA": unknown} {
+	for name, want := range map[string]truth{"HALF_STORE": no, "M_TILE": no, "INT_TYPE": no, "HALF_MAX": unknown, "M_PI_F": unknown, "__V": unknown, "__CUDA_ARCH__": no, "__HIPCC__": no, "cl_khr_fp16": unknown, "FP_FAST_FMA": unknown} {
 		if got := (macroTable{}).defined(name); got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}

@@ -212,21 +212,22 @@ func Tested(text string, given []Macro) (macros []Macro) {
 	}
 	var open conditions
 	for _, d := range directives {
-		around := open
-		if d.name == "elif" {
-			around = open[:max(0, len(open)-1)]
+		skipped := open.exclude()
+		if n := len(open); d.name == "elif" && n > 0 {
+			skipped = open[:n-1].exclude() || open[n-1].past || open[n-1].taken == yes
 		}
 		words := tokens(d.argument)
 		for i, name := range words {
-			if d.name != "if" && d.name != "elif" || around.exclude() || settled[name] || !isName(name) || name[0] == '_' || IsWord(name) {
+			if d.name != "if" && d.name != "elif" || skipped || settled[name] || !isName(name) || name[0] == '_' || IsWord(name) {
 				continue
 			}
-			before, after := strings.Join(words[:i], ""), strings.Join(words[i+1:], "")
+			after := strings.Join(words[i+1:], "")
+			around := strings.Join(words[:i], "") + " " + after
 			value := ""
-			if _, _, read := First(text, name); !read && switched.MatchString(before+" "+after) {
+			if _, _, read := First(text, name); !read && switched.MatchString(around) {
 				value = "0"
 			}
-			if m := compared.FindStringSubmatch(after); m != nil {
+			if m := compared.FindStringSubmatch(around); m != nil {
 				value = m[1]
 			}
 			at := slices.IndexFunc(macros, func(m Macro) bool { return m.Name == name })
@@ -338,27 +339,8 @@ func IsType(text, name string) bool {
 
 // tokens returns the words, literals and other characters of a source, without directives and comments.
 func tokens(text string) (all []string) {
-	s := &cScanner{text: text, line: 1}
-	fresh := true
-	for s.pos < len(s.text) {
-		from := s.pos
-		switch {
-		case s.skipBlank():
-			continue
-		case s.text[s.pos] == '\n':
-			s.advance(1)
-			fresh = true
-			continue
-		case s.text[s.pos] == '#' && fresh:
-			s.directive()
-			continue
-		}
-		fresh = false
-		word := s.word()
-		if word == "" {
-			s.token()
-			word = s.unspliced(from)
-		}
+	s := newScanner(text)
+	for word := s.next(); word != ""; word = s.next() {
 		all = append(all, word)
 	}
 	return all

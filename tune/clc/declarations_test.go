@@ -122,9 +122,10 @@ func TestTested(t *testing.T) {
 		"#if PAD\nint t[PAD];\n#endif":              {{"PAD", "", true}},
 		"#if HAS(2) + CL_VERSION_2_0 > 1 || 3u > N": {{"N", "", true}},
 		// the source asks whether they are defined, or the compiler does not come to the condition
-		"#ifdef A\n#if A > 1\n#endif\n#endif\n#if defined(B) && B > 2 || !defined C || C > 1\n#endif":                           nil,
-		"#if GIVEN == 1\n#if X > 1\n#endif\n#elif GIVEN == 2\n#if Y > 1\n#endif\n#endif\n#ifdef NOT\n#if V > 1\n#endif\n#endif": {{"Y", "", true}},
-		"#if A > 1\n#if B > 1\n#endif\n#endif": {{"A", "", true}, {"B", "", true}},
+		"#ifdef A\n#if A > 1\n#endif\n#endif\n#if defined(B) && B > 2 || !defined C || C > 1\n#endif":                                        nil,
+		"#if GIVEN == 1\n#if X > 1\n#endif\n#elif GIVEN == 2\n#if Y > 1\n#endif\n#elif Z > 1\n#endif\n#ifdef NOT\n#if V > 1\n#endif\n#endif": {{"Y", "", true}},
+		"#if TILE % BLOCK != 0 || 2 * M == 4\n#endif":                                                                                        {{"TILE", "", true}, {"BLOCK", "", true}, {"M", "", true}},
+		"#if A > 1\n#if B > 1\n#endif\n#endif":                                                                                               {{"A", "", true}, {"B", "", true}},
 	} {
 		if got := Tested(text, []Macro{{Name: "GIVEN", Text: "2"}}); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s\n%+v, want %+v", text, got, want)

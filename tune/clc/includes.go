@@ -52,7 +52,7 @@ func ResolveIncludes(readFile func(path string) ([]byte, error), file string, di
 // rawStrings returns the contents of the raw strings of a C++ source, R"(…)" or R"name(…)name", on their lines. OpenCL C has
 // none: another source stays as it is.
 func rawStrings(text string) string {
-	s := &cScanner{text: text, line: 1}
+	s := newScanner(text)
 	var out strings.Builder
 	line := 1 // of the end of out
 	for strings.Contains(text, `R"`) && s.pos < len(text) {

@@ -139,7 +139,7 @@ func (c *condition) branch(d directive, macros macroTable) {
 // numbers, those of directives included.
 func Identifiers(text string) map[string]bool {
 	words := map[string]bool{}
-	s := &cScanner{text: text, line: 1}
+	s := newScanner(text)
 	for s.pos < len(s.text) {
 		if s.skipBlank() {
 			continue

@@ -2,6 +2,7 @@ package clc
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,39 +67,25 @@ func First(text, word string) (at Place, call int, found bool) {
 		}
 		return len(arguments(following, 0))
 	}
-	s := &cScanner{text: text, line: 1}
+	s := newScanner(text)
 	var lines lineCount
-	fresh := true
-	for s.pos < len(s.text) {
-		switch {
-		case s.text[s.pos] == '\n':
-			s.advance(1)
-			fresh = true
-			continue
-		case s.skipBlank():
-			continue
-		case s.text[s.pos] == '#' && fresh:
-			s.directive()
-			d := s.directives[len(s.directives)-1]
-			if lines.read(d); d.name != "define" {
-				continue
-			}
+	for done := 0; ; {
+		next := s.next()
+		for ; done < len(s.directives); done++ { // those before the word
+			d := s.directives[done]
+			lines.read(d)
 			all := tokens(d.argument)
-			if i := slices.Index(all, word); i > 0 {
+			if i := slices.Index(all, word); i > 0 && d.name == "define" {
 				return lines.place(d.line), callOf(all[i+1:]), true
 			}
-			continue
 		}
-		fresh = false
-		line := s.line
-		switch w := s.word(); w {
+		switch next {
 		case "":
-			s.token()
+			return at, 0, false
 		case word:
-			return lines.place(line), callOf(tokens(s.text[s.pos:])), true
+			return lines.place(s.line), callOf(tokens(text[s.pos:])), true
 		}
 	}
-	return at, 0, false
 }
 
 // An Offer is a condition under which a source defines a name.
@@ -112,20 +99,11 @@ func Offers(text, name string) (all []Offer) {
 	var open []Offer
 	var lines lineCount
 	done := 0
-	defines := func(part string) bool {
-		words := tokens(part)
-		i := slices.Index(words, "typedef")
-		for ; i >= 0 && i+1 < len(words); i++ {
-			if words[i] == name && words[i+1] == ";" {
-				return true
-			}
-		}
-		return false
-	}
+	typedef := regexp.MustCompile(`(?s)\btypedef\b.*\b` + regexp.QuoteMeta(name) + `\s*;`)
 	for _, d := range scanDirectives(text).directives {
 		lines.read(d)
 		defined, _ := splitMacro(d.argument)
-		if n := len(open); n > 0 && open[n-1].Macro != "" && (d.name == "define" && defined == name || defines(text[done:d.start])) {
+		if n := len(open); n > 0 && open[n-1].Macro != "" && (d.name == "define" && defined == name || typedef.MatchString(text[done:d.start])) {
 			if !slices.Contains(all, open[n-1]) {
 				all = append(all, open[n-1])
 			}
@@ -153,21 +131,6 @@ func Offers(text, name string) (all []Offer) {
 
 // IsEnum reports whether a source declares a name as that of an enumeration.
 func IsEnum(text, name string) bool {
-	all := tokens(text)
-	for i, t := range all {
-		if t != "enum" || i+1 == len(all) {
-			continue
-		}
-		at := i + 1
-		if all[at] == name {
-			return true
-		}
-		if all[at] != "{" {
-			at++
-		}
-		if end := closing(all, at); i > 0 && all[i-1] == "typedef" && end < len(all) && all[end] == name {
-			return true
-		}
-	}
-	return false
+	name = regexp.QuoteMeta(name)
+	return name != "" && regexp.MustCompile(`\benum `+name+`\b|\btypedef enum (?:\w+ )?\{[^}]*\} `+name+`\b`).MatchString(strings.Join(tokens(text), " "))
 }

@@ -58,7 +58,7 @@ func TestOffers(t *testing.T) {
 }
 
 func TestIsEnum(t *testing.T) {
-	for name, want := range map[string]bool{"mode": true, "__named": true, "A": false, "x": false} {
+	for name, want := range map[string]bool{"mode": true, "__named": true, "A": false, "x": false, "": false} {
 		if IsEnum(namesText, name) != want {
 			t.Errorf("%s: %v", name, !want)
 		}

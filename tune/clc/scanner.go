@@ -23,38 +23,47 @@ type cScanner struct {
 	pos  int
 	line int
 
+	inLine     bool // code or a directive precedes on the line
 	directives []directive
-	// Offsets of the first and the last byte of code outside directives; without such
+	// Offsets of the first and the last word of code outside directives; without such
 	// code, the length of the text and -1.
 	firstCode, lastCode int
 }
 
+// scanDirectives scans a whole text.
 func scanDirectives(text string) *cScanner {
-	s := &cScanner{text: text, line: 1, firstCode: len(text), lastCode: -1}
-	s.scan()
+	s := newScanner(text)
+	for s.next() != "" {
+	}
 	return s
 }
 
-func (s *cScanner) scan() {
-	fresh := true // only blanks and comments so far on this line
+func newScanner(text string) *cScanner {
+	return &cScanner{text: text, line: 1, firstCode: len(text), lastCode: -1}
+}
+
+// next reads the next word, literal or other character outside of comments and directives, and the directives before it. At the
+// end it returns "".
+func (s *cScanner) next() string {
 	for s.pos < len(s.text) {
-		switch c := s.text[s.pos]; {
+		switch from := s.pos; {
 		case s.skipBlank():
-		case c == '\n':
+		case s.text[from] == '\n':
 			s.advance(1)
-			fresh = true
-		case c == '#' && fresh:
+			s.inLine = false
+		case s.text[from] == '#' && !s.inLine:
 			s.directive()
-			fresh = false
+			s.inLine = true
 		default:
-			if s.firstCode == len(s.text) {
-				s.firstCode = s.pos
+			s.inLine, s.firstCode, s.lastCode = true, min(s.firstCode, from), from
+			if word := s.word(); word != "" {
+				return word
 			}
-			s.lastCode = s.pos
-			fresh = false
 			s.token()
+			return s.unspliced(from)
 		}
 	}
+	return ""
 }
 
 // advance moves on by n bytes and counts lines.

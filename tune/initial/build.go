@@ -102,6 +102,9 @@ func (u *Untuned) build(ctx context.Context, c Compiler) ([]device.Signature, er
 			return nil, faultf("%s: nobody defines %s; give them with -D, or the files that define them.\n"+
 				"With values in their place the compiler says:\n%s",
 				sources, strings.Join(unknown, ", "), tune.Headline(tune.Compile, failed.Error()))
+		case len(u.Missing) > 0:
+			values := each.Of(u.Missing, func(m clc.Macro) string { return m.Name + "=" + m.Text })
+			return nil, faultf("%s: %w\n(nobody defines these macros, and ndtune put %s; give them with -D)", sources, failed, strings.Join(values, ", "))
 		default:
 			return nil, faultf("%s: %w", sources, failed)
 		}
