@@ -79,13 +79,16 @@ next:
 	return nil
 }
 
-// GainOver returns how many times better a result is than another, each by the measurement that ranks it. It
-// is false if that is not known.
+// GainOver returns how many times better a result is than another, both by the final measurement, or both by the search if that measured only
+// one of them. It is false if that is not known.
 func (r *Result) GainOver(o judge.Objective, other *Result) (float64, bool) {
 	if other == nil || !r.Rankable() || !other.Rankable() {
 		return 0, false
 	}
-	return o.Gain(r.Figures().Objective, other.Figures().Objective)
+	if a, b := r.Figures(), other.Figures(); a.Final && b.Final {
+		return o.Gain(a.Objective, b.Objective)
+	}
+	return o.Gain(r.Objective, other.Objective)
 }
 
 // compare returns a negative number if value a of the objective is better than b.

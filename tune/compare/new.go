@@ -160,7 +160,7 @@ func (g *gathered) gain(m *measured, o Options) (gain *float64, whyNot string) {
 	if len(objectives) == 0 {
 		return nil, "no configuration of its own search is correct"
 	}
-	ratio, known := g.objective.Gain(m.entries[m.best].latest().Objective, judge.StatsOf(objectives).Median)
+	ratio, known := g.objective.Gain(m.entries[m.best].first.Objective, judge.StatsOf(objectives).Median)
 	if !known {
 		return nil, fmt.Sprintf("the objective %s is not positive", g.objective.Name)
 	}

@@ -95,7 +95,8 @@ func (run *Run) bestFigures(escape func(string) string) string {
 		text += fmt.Sprintf("; gain over the baseline %.2f×", *s.OverBaseline)
 	}
 	if s.OverMedian != nil && s.OverWorst != nil {
-		text += fmt.Sprintf("; %.2f× better than the median configuration, %.2f× than the worst", *s.OverMedian, *s.OverWorst)
+		in := map[bool]string{true: "in the search "}[s.Best.Final]
+		text += fmt.Sprintf("; %s%.2f× better than the median configuration, %.2f× than the worst", in, *s.OverMedian, *s.OverWorst)
 	}
 	return text
 }

@@ -164,7 +164,7 @@ func TestSummary(t *testing.T) {
 	if median := (times[(n-1)/2] + times[n/2]) / 2; *s.Median != median || *s.Worst != times[n-1] {
 		t.Errorf("median %v and worst %v, want %v and %v", *s.Median, *s.Worst, median, times[n-1])
 	}
-	if *s.OverWorst != *s.Worst/s.Best.Objective {
+	if *s.OverWorst != *s.Worst/s.Best.SearchObjective {
 		t.Errorf("%v times better than the worst", *s.OverWorst)
 	}
 	if s.Combinations != "96" {

@@ -29,8 +29,8 @@ type Summary struct {
 	Best   *Best    `json:"best"`   // null where no configuration is correct
 	Median *float64 `json:"median"` // of the objective over all correct configurations
 	Worst  *float64 `json:"worst"`
-	// OverMedian and OverWorst say how many times better Best.Objective is than these. Only the
-	// best few are measured again: the median and the worst are of the search.
+	// OverMedian and OverWorst say how many times better Best.SearchObjective is than these. Only the
+	// best few are measured again: all three are of the search.
 	OverMedian *float64 `json:"overMedian"`
 	OverWorst  *float64 `json:"overWorst"`
 	// The baseline of the specification, measured again with the best; null without one that is correct.
@@ -53,6 +53,8 @@ type Best struct {
 	Sizes         []string `json:"sizes"`   // of the launches, as [tune.Result.Launches] describes them
 	YAML          string   `json:"yaml"`
 	Objective     float64  `json:"objective"` // at Time
+
+	SearchObjective float64 `json:"searchObjective"`
 
 	Time       float64 `json:"time"`       // milliseconds
 	Final      bool    `json:"final"`      // Time is the median of the final measurement, in turn with others
@@ -104,10 +106,13 @@ func summarize(run *Run, b *best) Summary {
 		worst = slices.Min(values)
 	}
 	s.Median, s.Worst = &median, &worst
-	s.OverMedian, s.OverWorst = gain(run.objective, s.Best.Objective, median), gain(run.objective, s.Best.Objective, worst)
+	s.OverMedian, s.OverWorst = gain(run.objective, s.Best.SearchObjective, median), gain(run.objective, s.Best.SearchObjective, worst)
 	if base := tune.ResultOf(run.results, run.baseline); run.baseline != nil && base != nil && base.Rankable() {
 		value := base.Figures().Objective
-		s.Baseline, s.OverBaseline = &value, gain(run.objective, s.Best.Objective, value)
+		s.Baseline = &value
+		if ratio, known := run.results[b.row].GainOver(run.objective, base); known {
+			s.OverBaseline = &ratio
+		}
 	}
 	return s
 }
@@ -145,7 +150,7 @@ func describeBest(run *Run, b *best) *Best {
 	f := b.figures
 	d := &Best{
 		Row: b.row, Configuration: r.Configuration.String(), Options: strings.TrimSpace(launch.OptionsAt(run.options, run.defined, r.Configuration) + " " + launch.BuildOptions(r.Configuration, nil)), Sizes: r.Launches(),
-		YAML: asYAML(r.Configuration), Objective: f.Objective,
+		YAML: asYAML(r.Configuration), Objective: f.Objective, SearchObjective: r.Objective,
 		Time: f.Time, Final: f.Final, Launches: len(r.Times), SearchTime: r.Time(), Deviation: r.Stats().StandardDeviation,
 		Metrics: []MetricFigure{}, Verified: r.Verified, Device: r.Device, FinalDevice: r.FinalDevice,
 	}

@@ -45,12 +45,12 @@ function origin(run, best) {
 
 function goodCard(run) {
   const s = run.summary, measure = run.measures[0];
-  const rows = [["best", s.best.objective, 1], ["median", s.median, s.overMedian], ["worst", s.worst, s.overWorst]];
+  const rows = [["best", s.best.searchObjective, 1], ["median", s.median, s.overMedian], ["worst", s.worst, s.overWorst]];
   if (s.overBaseline) rows.splice(1, 0, ["baseline", s.baseline, s.overBaseline]);
   const over = countNoun(run.correct.length, "correct configuration");
   const longest = Math.max(...rows.map(([, , ratio]) => ratio || 1));
   const gain = s.overBaseline ? `${times(s.overBaseline)} better than the baseline` : "";
-  const words = s.overMedian ? `${times(s.overMedian)} better than the median configuration, ${times(s.overWorst)} better than the worst` : "";
+  const words = s.overMedian ? `${s.best.final ? "In the search " : ""}${times(s.overMedian)} better than the median configuration, ${times(s.overWorst)} better than the worst` : "";
   return el("div", { class: "card good" }, el("h2", {}, "How good is it"),
     gain && el("p", { id: "baseline-gain" }, gain),
     words && el("p", { id: "gain" }, words),
@@ -60,9 +60,7 @@ function goodCard(run) {
       return el("tr", {}, el("th", { scope: "row" }, name),
         el("td", {}, withUnit(measure, formatMeasure(measure, value))), el("td", { class: "bar" }, bar));
     })),
-    el("p", { class: "note" }, s.best.final
-      ? `By ${measure.name}, over ${over}: of the final measurement for the best, of the search for the median and the worst.`
-      : `By ${measure.name} of the search, over ${over}.`));
+    el("p", { class: "note" }, `By ${measure.name} of the search, over ${over}.` + (s.overBaseline && s.best.final ? " The baseline is of the final measurement, as is the gain over it." : "")));
 }
 
 function trustCard(run) {
