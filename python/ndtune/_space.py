@@ -14,10 +14,10 @@ Values = tuple[Any, ...]
 
 # Names that mean something else in the program's expressions: such a parameter has another name there.
 _RESERVED = frozenset(
-    "device time time_min time_median time_mean and or not in true false nil let if else div min max abs ceil floor round int "
-    "float len sum all any none one filter map count floor_div floor_mod true_div power checked_add checked_sub "
-    "checked_mul compare round_down round_up round_even truncate sqrt log2 bit_and bit_or bit_xor shift_left "
-    "shift_right index lane item best error error_rms".split()
+    "device time time_min time_median time_mean and or not in true false nil let if else div min max abs ceil "
+    "floor round int float len sum all any none one filter map count floor_div floor_mod true_div power compare "
+    "round_down round_up round_even truncate sqrt log2 bit_and bit_or bit_xor shift_left shift_right index lane "
+    "item best error error_rms".split()
 )
 
 

@@ -229,7 +229,7 @@ func (c *compiler) addCall(n *expression.Node) {
 		}
 		kinds = append(kinds, kind)
 	}
-	name := strings.TrimPrefix(n.Function, "checked_") // as all operations of integers are
+	name := n.Function
 	add := c.add
 	switch {
 	case name == "compare" && floats == 1:

@@ -79,7 +79,9 @@ func Compile(source string, scope Scope) (*Expression, error) {
 			hint := nearest.Hint(name, append(slices.Sorted(maps.Keys(scope)), "true", "false"))
 			return nil, fmt.Errorf("in %q: nothing is named %s%s", excerpt.Around(source, free.columns[name]), name, hint)
 		}
-		used[name] = example
+		if used[name] = example; isLarge(example) && strings.TrimSpace(source) != name {
+			return nil, fmt.Errorf("in %q: %s is %s", excerpt.Around(source, free.columns[name]), name, describe(example))
+		}
 	}
 	for name := range free.local {
 		if example, ok := scope[name]; ok {
@@ -88,11 +90,6 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	}
 	config.WithEnv(used.types())
 	if _, err := checker.Check(tree, config); err != nil {
-		for _, name := range free.names {
-			if isLarge(used[name]) {
-				return nil, fmt.Errorf("in %q: %s is %s", excerpt.Of(source), name, describe(used[name]))
-			}
-		}
 		return nil, readable(source, err)
 	}
 	e := &Expression{source: source, names: free.names}

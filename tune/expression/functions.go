@@ -44,9 +44,6 @@ var functions = []function{
 	{"floor_mod", two, onNumbers(floorModInts, floorModFloats), floorModInts, widest, FloorMod},
 	{"true_div", two, onNumbers(trueDivInts, trueDivFloats), nil, always(Float), 0},
 	{"power", two, onNumbers(powerInts, powerFloats), nil, powerKind, 0},
-	{"checked_add", two, onNumbers(addInts, addFloats), addInts, widest, 0},
-	{"checked_sub", two, onNumbers(subInts, subFloats), subInts, widest, 0},
-	{"checked_mul", two, onNumbers(mulInts, mulFloats), mulInts, widest, 0},
 	{"%", twoToInt, onWholes(remainder), nil, onlyInts, Remainder},
 	{"compare", twoToInt, compareNumbers, nil, always(Int), 0},
 	{"round_down", oneToInt, toInt(math.Floor), nil, always(Int), 0},
@@ -389,10 +386,6 @@ func product(a, b int) (p int, ok bool) {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	return int(low), int(high)-a>>63&b-b>>63&a == int(low)>>63
 }
-
-func addFloats(a, b float64) (float64, error) { return a + b, nil }
-func subFloats(a, b float64) (float64, error) { return a - b, nil }
-func mulFloats(a, b float64) (float64, error) { return a * b, nil }
 
 // compareNumbers is -1, 0 or 1 as a is less than, equal to or more than b, however large.
 func compareNumbers(params []any) (any, error) {

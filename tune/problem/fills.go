@@ -104,22 +104,17 @@ func (p *Problem) compilePlainFill(errs *fieldErrors, field string, given task.F
 		errs.add(field+"."+string(given.Kind)+name, err)
 		return v
 	}
-	number := func(name string, source task.Expr) float64 {
-		f, _ := space.Number(exact(name, source))
-		return f
-	}
 	switch given.Kind {
 	case array.Constant:
 		f.Value = exact("", given.Value)
 	case array.Random:
 		f.Low, f.High = exact("[0]", given.Low), exact("[1]", given.High)
-		low, isLow := space.Number(f.Low)
-		high, isHigh := space.Number(f.High)
-		if len(errs.errs) == before && given.High != "" && (f.Low == f.High || isLow && isHigh && low > high) {
+		if len(errs.errs) == before && given.High != "" && f.Low == f.High {
 			errs.addf(field+".random", "the interval [%v, %v) is empty", f.Low, f.High)
 		}
 	case array.Normal:
-		f.Mean, f.Std = number(".mean", given.Mean), number(".std", given.Std)
+		f.Mean, _ = space.Number(exact(".mean", given.Mean))
+		f.Std, _ = space.Number(exact(".std", given.Std))
 		if len(errs.errs) == before && given.Std != "" && f.Std <= 0 {
 			errs.addf(field+".normal.std", "a standard deviation is positive")
 		}

@@ -120,10 +120,8 @@ func flatten(value any, e launch.Element, path string, offset int) ([]launch.Sca
 
 // compileLanes compiles the expressions of a value, and checks the value if it is fixed.
 func (p *Problem) compileLanes(s *launch.Scalar, scope expression.Scope) error {
-	if text, ok := s.Value.(string); ok {
-		if u, ok := task.LargeInteger(text); ok {
-			s.Value = u
-		}
+	if u, ok := task.LargeInteger(fmt.Sprint(s.Value)); ok {
+		s.Value = u
 	}
 	lanes, vector := s.Value.([]any)
 	if !vector {

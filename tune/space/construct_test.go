@@ -99,7 +99,7 @@ func (g *generator) whole(depth int) string {
 	a, b := g.whole(depth-1), g.whole(depth-1)
 	switch g.IntN(11) {
 	case 9:
-		return []string{"floor_div", "floor_mod", "checked_add", "checked_sub", "checked_mul", "bit_and", "shift_left"}[g.IntN(7)] + "(" + a + ", " + b + ")"
+		return []string{"floor_div", "floor_mod", "bit_and", "shift_left"}[g.IntN(4)] + "(" + a + ", " + b + ")"
 	case 10:
 		return []string{"truncate((", "round_even((", "truncate(sqrt(", "round_up(log2("}[g.IntN(4)] + a + "))"
 	case 0, 1, 2:

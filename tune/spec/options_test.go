@@ -56,9 +56,9 @@ func TestWrongOptions(t *testing.T) {
 		{"good.yaml", Options{Parameters: map[string][]string{"block_size_x": {"3", "3"}}}, `good.yaml: -p block_size_x=3,3: the value 3 stands twice`},
 		{"good.yaml", Options{Parameters: map[string][]string{"block_size_x": nil}}, `good.yaml: -p block_size_x=: no value is given`},
 		{"good.yaml", Options{Parameters: map[string][]string{"block_size_x": {"3", ""}}}, `good.yaml: -p block_size_x=3,: no value is given`},
-		{"good.yaml", Options{Set: map[string]string{"n": "2.5"}}, `good.yaml: --set n=2.5: 2.5 is no integer, as 1024 is`},
-		{"good.yaml", Options{Sizes: true, Set: map[string]string{"n": "1,2.5"}}, `good.yaml: --set n=1,2.5: n: 2.5 is no integer, as 1024 is`},
-		{"good.yaml", Options{Parameters: map[string][]string{"block_size_x": {"2.5"}}}, `good.yaml: -p block_size_x=2.5: 2.5 is no integer, as 64 is`},
+		{"good.yaml", Options{Set: map[string]string{"n": "2.5"}}, `good.yaml: --set n=2.5: the type of 1024 holds no 2.5`},
+		{"good.yaml", Options{Sizes: true, Set: map[string]string{"n": "1,2.5"}}, `good.yaml: --set n=1,2.5: n: the type of 1024 holds no 2.5`},
+		{"good.yaml", Options{Parameters: map[string][]string{"block_size_x": {"2.5"}}}, `good.yaml: -p block_size_x=2.5: the type of 64 holds no 2.5`},
 		{"bare.yaml", Options{Set: map[string]string{"n": "3"}}, `bare.yaml: --set n=3: the specification has no constants`},
 	} {
 		_, err := LoadFS(fsys, c.path, c.o)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
-	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -249,10 +249,7 @@ func indexOf(kind, name string, known []string) (int, error) {
 // optionValues reads the values that an option gives to a parameter with the given values.
 func optionValues(given []space.Value, texts []string) (values []space.Value, err error) {
 	for _, text := range texts {
-		v, err := optionValue(text)
-		if err == nil {
-			v, err = listed(given, text, v)
-		}
+		v, err := listed(given, text)
 		if err != nil {
 			return nil, err
 		}
@@ -273,20 +270,19 @@ func optionValue(text string) (space.Value, error) {
 	return v, err
 }
 
-// listed returns the value of the list that is meant: 1 means 1.0 or true if that is listed, and
-// the text "16" if 16 is listed in quotes. Any other value gets the type of the list, unless that has several.
-func listed(list []space.Value, text string, v space.Value) (space.Value, error) {
-	kind, _ := expression.KindOf(list[0])
+// listed returns the value of the list that a text means: 1 means 1.0 or true if that is listed, and
+// the text "16" if 16 is listed in quotes. Any other value gets the type of the first, unless one has its type.
+func listed(list []space.Value, text string) (space.Value, error) {
+	v, err := optionValue(text)
+	known := err != nil
 	for _, l := range list {
 		if space.SameValue(l, v) || space.FormatValue(l) == strings.TrimSpace(text) {
-			return l, nil
+			return l, err
 		}
-		if k, _ := expression.KindOf(l); k != kind {
-			kind = expression.Number
-		}
+		known = known || reflect.TypeOf(l) == reflect.TypeOf(v)
 	}
-	if kind == expression.Number {
-		return v, nil
+	if known || len(list) == 0 {
+		return v, err
 	}
 	c, err := task.Constant{Value: list[0]}.With(v)
 	return c.Value, err
@@ -320,11 +316,11 @@ func ParseConfiguration(p *space.Parameters, text string) (space.Configuration, 
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		text := texts[name]
-		v, err := optionValue(text)
-		if i, ok := p.Index(name); ok && err == nil {
-			v, err = listed(p.At(i).Values, text, v)
+		var list []space.Value
+		if i, ok := p.Index(name); ok {
+			list = p.At(i).Values
 		}
+		v, err := listed(list, texts[name])
 		if err != nil {
 			return space.Configuration{}, fmt.Errorf("%s: %w", name, err)
 		}

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -172,19 +173,17 @@ func (o Options) setSizes(doc *document, d *task.Definition) {
 			doc.sizes = nil
 		}
 	}
-	from, at := "sizes", doc.locate("sizes")
 	if len(columns) == 0 {
 		if !o.Sizes {
 			doc.sizes = nil
 		}
 	} else {
-		from, at = strings.Join(texts, " "), position{}
 		sizes, err := sizesOf(d.Constants, columns)
 		if err == nil && !o.Sizes {
 			err = errors.New("several values are several sizes, which only ndtune tune and ndtune compare take; give one")
 		}
 		if err != nil {
-			doc.failAt(from, at, err)
+			doc.failAt(strings.Join(texts, " "), position{}, err)
 		}
 		doc.sizes = sizes
 	}
@@ -193,7 +192,7 @@ func (o Options) setSizes(doc *document, d *task.Definition) {
 			if i := slices.Index(namesOf(d.Constants), c.Name); i >= 0 {
 				var err error
 				if d.Constants[i], err = d.Constants[i].With(c.Value); err != nil {
-					doc.failAt(from, at, fmt.Errorf("%s: %w", c.Name, err))
+					doc.failAt(cmp.Or(strings.Join(texts, " "), "sizes"), position{}, fmt.Errorf("%s: %w", c.Name, err))
 				}
 			}
 		}

@@ -33,39 +33,32 @@ func (c Constant) Normalized() space.Value {
 }
 
 // With returns the constant with another value of the same type, so that the kernel computes with that: 1000 takes the place of 1.0 as
-// 1000.0, and that of 0.225f as 1000.0f. A text, such as 2.5f, stays as it is written. It is an error if the type cannot hold the value.
+// 1000.0, and that of 0.225f as 1000.0f. A text, such as 2.5f, stays as it is. It is an error if the type cannot hold the value.
 func (c Constant) With(v space.Value) (Constant, error) {
-	old, text := strings.TrimSpace(space.FormatValue(c.Value)), strings.TrimSpace(space.FormatValue(v))
+	old, digits := strings.TrimSpace(space.FormatValue(c.Value)), space.FormatValue(v)
+	isInt, isFloat := cInteger.FindStringSubmatch(old), cFloat.FindStringSubmatch(old)
 	_, isBool := c.Value.(bool)
-	isInt, isFloat, number, real := cInteger.FindStringSubmatch(old), cFloat.FindStringSubmatch(old), cInteger.FindStringSubmatch(text), cFloat.FindStringSubmatch(text)
-	_, large := LargeInteger(text)
-	_, written := v.(string)
-	written = written && !large
-	c.Value = v
-	switch f, _ := strconv.ParseFloat(text, 64); {
-	case number == nil && real == nil:
+	_, large := LargeInteger(digits)
+	if _, text := v.(string); text && !large || isInt == nil && isFloat == nil {
+		c.Value = v
+		return c, nil
+	}
+	f, _ := strconv.ParseFloat(digits, 64)
+	_, real := v.(float64)
+	fits := true
+	switch {
 	case isBool:
-		if text = strings.TrimSuffix(text, ".0"); text != "0" && text != "1" {
-			return c, fmt.Errorf("%s is neither true nor false, as %t is", text, old == "1")
-		}
-		c.Value = text == "1"
+		c.Value, fits = f == 1, f == 0 || f == 1
 	case isInt != nil:
-		if number == nil && f == math.Trunc(f) && math.Abs(f) < 1<<63 && !written {
-			number = []string{"", strconv.FormatFloat(f, 'f', 0, 64), ""}
+		if real {
+			digits = strconv.FormatFloat(f, 'f', -1, 64)
 		}
-		unsigned := strings.ContainsAny(isInt[2], "uU")
-		switch {
-		case number == nil:
-			return c, fmt.Errorf("%s is no integer, as %s is", text, old)
-		case written:
-		case unsigned && number[1][0] == '-', large && isInt[2] != "" && !unsigned:
-			return c, fmt.Errorf("%s is beyond the type of %s", text, old)
-		case isInt[2] != "":
-			c.Value = number[1] + isInt[2]
-		default:
-			c.Value, _ = space.ParseInteger(number[1])
+		n, err := space.ParseInteger(digits)
+		c.Value, fits = n, err == nil && !(f < 0 && strings.ContainsAny(isInt[2], "uU"))
+		if isInt[2] != "" {
+			c.Value = digits + isInt[2]
 		}
-	case isFloat != nil:
+	default:
 		held := f
 		switch isFloat[2] {
 		case "f", "F":
@@ -73,17 +66,13 @@ func (c Constant) With(v space.Value) (Constant, error) {
 		case "h", "H":
 			held = array.HalfOf(f).Float()
 		}
-		switch {
-		case number != nil && written:
-			return c, fmt.Errorf("%s is no float, as %s is", text, old)
-		case written:
-		case math.IsInf(held, 0) || number != nil && strconv.FormatFloat(held, 'f', 0, 64) != number[1]:
-			return c, fmt.Errorf("no float like %s holds %s exactly", old, text)
-		case isFloat[2] == "":
-			c.Value = f
-		default:
+		c.Value, fits = f, !math.IsInf(held, 0) && (real || strconv.FormatFloat(held, 'f', 0, 64) == digits)
+		if isFloat[2] != "" {
 			c.Value = space.FormatValue(f) + isFloat[2]
 		}
+	}
+	if !fits {
+		return c, fmt.Errorf("the type of %s holds no %s", old, digits)
 	}
 	return c, nil
 }
