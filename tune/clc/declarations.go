@@ -245,8 +245,8 @@ func Tested(text string, given []Macro) (macros []Macro) {
 }
 
 var (
-	switched = regexp.MustCompile(`(?:^|[(!&|]) (?:$|[)&|])`) // what stands before and after a switch
-	compared = regexp.MustCompile(`^[=!]=(\d\w*)`)            // what stands after a macro that is compared with a number
+	switched = regexp.MustCompile(`(?:^|[(!&|]) (?:$|[)&|])`)  // what stands before and after a switch
+	compared = regexp.MustCompile(`(?:^|[(!&|]) [=!]=(\d\w*)`) // what stands before and after a macro that is compared with a number
 )
 
 // reach returns the identifiers of a source that may matter to the kernel whose body begins at an index: those in its text, in
