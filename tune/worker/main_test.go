@@ -266,7 +266,7 @@ func wantStatus(t testing.TB, what string, r tune.Result, status tune.Status, re
 
 func wantCorrect(t testing.TB, what string, r tune.Result) {
 	t.Helper()
-	if r.Status != tune.Correct || !r.Verified || len(r.Times) != task.DefaultLaunches || r.Stats().Min <= 0 {
+	if r.Status != tune.Correct || !r.Verified || len(r.Times)-r.Repeated != task.DefaultLaunches || r.Stats().Min <= 0 {
 		t.Errorf("%s: %s %q, verified %v, times %v", what, r.Status, r.Reason, r.Verified, r.Times)
 	}
 }
