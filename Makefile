@@ -12,7 +12,7 @@ PLATFORMS  ?= linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64
 
 # The folder scripts is a module of its own: programs that do harm to ndtune, and the tools. To take another version of a tool:
 # go get -C scripts -tool honnef.co/go/tools/cmd/staticcheck@VERSION
-STATICCHECK = $$($(GO) -C $(CURDIR)/scripts tool -n staticcheck)
+STATICCHECK = "$$($(GO) -C "$(CURDIR)/scripts" tool -n staticcheck)"
 
 # Tests in a browser must run on systems where install-browser.sh installs one, and those of exported text
 # where a C compiler belongs to the system. Elsewhere they may be skipped.
@@ -87,7 +87,7 @@ test-kernels: compiler-for-tests opencl-for-tests ## test the bundled kernels on
 test-python: opencl-for-tests ## check and test the package for Python on PoCL (PYTESTFLAGS='-k cache')
 	@scripts/install-python.sh
 	cd python && .venv/bin/ruff check . && .venv/bin/mypy ndtune
-	cd python && NDTUNE=$(CURDIR)/bin/ndtune .venv/bin/pytest $(PYTESTFLAGS)
+	cd python && NDTUNE="$(CURDIR)/bin/ndtune" .venv/bin/pytest $(PYTESTFLAGS)
 
 # The packages whose own code starts goroutines. -short leaves out tests that run none. By default, each process under the race
 # detector sleeps for a second before it ends, and these tests start thousands.
@@ -140,11 +140,11 @@ pictures: build opencl browser-for-tests ## make the pictures of docs/report.md 
 	@mkdir -p demo
 	@rm -f demo/pictures.jsonl demo/compared.*
 	bin/ndtune diffusion tune --kernel tiled --nx 1024 --ny 1024 --strategy brute_force -q --log demo/pictures.jsonl
-	NDTUNE_PICTURES=$(CURDIR)/docs NDTUNE_PICTURES_OF=$(CURDIR)/demo/pictures.jsonl \
+	NDTUNE_PICTURES="$(CURDIR)/docs" NDTUNE_PICTURES_OF="$(CURDIR)/demo/pictures.jsonl" \
 		$(GO) test -count=1 -run '^TestPictures$$' ./tune/report
 	POCL_DEVICES='basic pthread' RUSTICL_ENABLE=llvmpipe bin/ndtune compare kernels/diffusion/diffuse_tiled.yaml \
 		--set nx=256 --set ny=256 --max-evals 40 -q --log demo/compared.jsonl
-	NDTUNE_PICTURES=$(CURDIR)/docs NDTUNE_PICTURES_COMPARED='$(CURDIR)/demo/compared.*.jsonl' \
+	NDTUNE_PICTURES="$(CURDIR)/docs" NDTUNE_PICTURES_COMPARED="$(CURDIR)/demo/compared.*.jsonl" \
 		$(GO) test -count=1 -run '^TestPicturesOfComparison$$' ./tune/report
 
 clean: ## remove the program, wheels and the demo's results
