@@ -11,6 +11,8 @@ import (
 	"unicode"
 
 	"golang.org/x/term"
+
+	"github.com/ndtune/ndtune/internal/excerpt"
 )
 
 // A noteWriter writes notes and messages to stderr. On a terminal that can move its cursor, it can show
@@ -164,7 +166,7 @@ func (l line) write(b *strings.Builder, columns int, colored bool) {
 			if left -= runeWidth(r); left < 0 {
 				break
 			}
-			if !unicode.IsControl(r) {
+			if runeWidth(r) > 0 {
 				b.WriteRune(r)
 			}
 		}
@@ -181,7 +183,7 @@ func (l line) write(b *strings.Builder, columns int, colored bool) {
 // with wide characters on (Unicode Standard Annex 11), except for the signs of the displays here.
 func runeWidth(r rune) int {
 	switch {
-	case unicode.IsControl(r):
+	case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
 		return 0
 	case r >= 0x1100 && r != '…' && r != '█' && r != '░':
 		return 2
@@ -190,8 +192,8 @@ func runeWidth(r rune) int {
 }
 
 // A plainWriter writes texts from untrusted sources, such as records of other people. It replaces control
-// characters other than tabs and line ends by U+FFFD, because they could control the terminal. Each
-// Write must consist of whole characters.
+// characters other than tabs and line ends by U+FFFD, because they could control the terminal, and those that change the direction of writing by
+// escapes. Each Write must consist of whole characters.
 type plainWriter struct{ to io.Writer }
 
 func (w plainWriter) Write(text []byte) (int, error) {
@@ -201,7 +203,7 @@ func (w plainWriter) Write(text []byte) (int, error) {
 		}
 		return r
 	}, bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")))
-	if _, err := w.to.Write(plain); err != nil {
+	if _, err := io.WriteString(w.to, excerpt.Visible(string(plain))); err != nil {
 		return 0, err
 	}
 	return len(text), nil

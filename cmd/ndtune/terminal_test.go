@@ -12,6 +12,7 @@ func TestPlainWriter(t *testing.T) {
 		"k\x1b[31m, \x1b]0;x\x07": "k\uFFFD[31m, \uFFFD]0;x\uFFFD",
 		"50%\rdone\b\x7f\x00":     "50%\uFFFDdone\uFFFD\uFFFD\uFFFD",
 		"dévice\u009b2J…█":        "dévice\uFFFD2J…█",
+		"\u202ered\u2066 \u061c":  `\u202ered\u2066 \u061c`,
 	} {
 		var b strings.Builder
 		if n, err := (plainWriter{&b}).Write([]byte(text)); n != len(text) || err != nil || b.String() != want {

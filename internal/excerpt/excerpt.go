@@ -1,7 +1,30 @@
-// Package excerpt shortens what messages quote.
+// Package excerpt shortens what messages quote, and shows in it what nobody would see.
 package excerpt
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Visible is a text with escapes, such as \u202e, in the place of characters that change the direction of writing: with them, a text may look
+// like another one. In strings of JSON, C and Python the escapes are the same characters.
+func Visible(text string) string {
+	if !strings.ContainsFunc(text, isBidirectional) {
+		return text
+	}
+	var b strings.Builder
+	for _, c := range text {
+		if isBidirectional(c) {
+			fmt.Fprintf(&b, `\u%04x`, c)
+		} else {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+func isBidirectional(c rune) bool { return unicode.Is(unicode.Bidi_Control, c) }
 
 // most is the number of characters that a message quotes.
 const most = 120

@@ -5,8 +5,8 @@ package floors
 // Floors are the packages by floor, from the ground up. An import points strictly down.
 // docs/architecture.md says what each room is for.
 var Floors = [][]string{
-	{"internal/each", "internal/nearest", "internal/excerpt", "internal/floors", "internal/golden", "internal/figure", "internal/markdown", "internal/browser", "internal/files", "internal/standin", "internal/library"},
-	{"internal/picture", "cl", "kernels", "tune/process", "tune/hardware", "tune/array", "tune/clc", "tune/search/gaussian", "tune/expression"},
+	{"internal/each", "internal/nearest", "internal/excerpt", "internal/floors", "internal/golden", "internal/figure", "internal/browser", "internal/files", "internal/standin", "internal/library"},
+	{"internal/picture", "internal/markdown", "cl", "kernels", "tune/process", "tune/hardware", "tune/array", "tune/clc", "tune/search/gaussian", "tune/expression"},
 	{"tune/space", "tune/footprint", "tune/observe", "tune/capture"},
 	{"tune/judge"},
 	{"tune/task"},

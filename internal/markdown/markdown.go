@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/ndtune/ndtune/internal/excerpt"
 )
 
 // Escape takes what is special in Markdown, in a table or in HTML out of a text. An underscore
 // inside of a word is not special, and stays as it is.
 func Escape(text string) string {
 	var b strings.Builder
-	runes := []rune(text)
+	runes := []rune(excerpt.Visible(text))
 	for i, c := range runes {
 		switch {
 		case c == '&':
@@ -43,7 +45,7 @@ func inWord(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
 
 // Code is a text as code, fenced by more backquotes than it has in a row.
 func Code(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
+	text = strings.Join(strings.Fields(excerpt.Visible(text)), " ")
 	fence := "`"
 	for strings.Contains(text, fence) {
 		fence += "`"

@@ -14,6 +14,7 @@ func TestEscape(t *testing.T) {
 		{"a|b*c`d[e]~f\\", "a\\|b\\*c\\`d\\[e\\]\\~f\\\\"},
 		{"<img src=x> & more", "&lt;img src=x&gt; &amp; more"},
 		{"one\ntwo\tthree", "one two three"},
+		{"\u202ered", `\\u202ered`},
 		{"", ""},
 	} {
 		if got := Escape(c.text); got != c.want {
@@ -28,6 +29,7 @@ func TestCode(t *testing.T) {
 		{"a `b` c", "``a `b` c``"},
 		{"`a", "`` `a ``"},
 		{"a\nb", "`a b`"},
+		{"-D x=\u2067", "`-D x=\\u2067`"},
 	} {
 		if got := Code(c.text); got != c.want {
 			t.Errorf("Code(%q) = %q, want %q", c.text, got, c.want)

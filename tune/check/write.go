@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 )
@@ -129,7 +130,7 @@ func (r *Report) text() string {
 
 // writeMarkdown writes the text as a block of code, in which nothing has a meaning to Markdown.
 func (r *Report) writeMarkdown(w io.Writer) error {
-	block := "    " + strings.ReplaceAll(strings.TrimSpace(r.Spec+"\n"+r.text()), "\n", "\n    ")
+	block := "    " + strings.ReplaceAll(excerpt.Visible(strings.TrimSpace(r.Spec+"\n"+r.text())), "\n", "\n    ")
 	_, err := fmt.Fprintf(w, "## ndtune check\n\n%s\n", block)
 	return err
 }

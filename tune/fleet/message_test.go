@@ -43,9 +43,9 @@ func TestRefusals(t *testing.T) {
 		"nats://192.0.2.1:4222":                             "its address begins with tls://",
 		"tls://192.0.2.1:4222":                              "needs credentials",
 		"tls://192.0.2.1:4222?authority=/ca.pem":            "needs credentials",
-		"nats://127.0.0.1:4222?credentials=/missing":        "the credentials: open /missing",
+		"nats://127.0.0.1:4222?credentials=/missing":        "the credentials: stat /missing",
 		"nats://127.0.0.1:4222?credentials=a&credentials=b": "named twice",
-		"nats://127.0.0.1:4222?credential=a":                "credential is no parameter of an address",
+		"nats://127.0.0.1:4222?credential=a":                "the parameters are authority, credentials and certificate",
 		"127.0.0.1:4222":                                    "not of the form",
 		"http://127.0.0.1":                                  "not of the form",
 	} {

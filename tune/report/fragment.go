@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
 )
 
@@ -27,7 +28,14 @@ var fragment = template.Must(template.New("fragment.html").Funcs(template.FuncMa
 
 // WriteFragment writes the report as a piece of HTML for another page, such as a notebook. It has no scripts, its styles touch nothing
 // outside it, and it is light or dark as the reader's system is, or the notebook around it.
-func (r *Report) WriteFragment(w io.Writer) error { return fragment.Execute(w, r) }
+func (r *Report) WriteFragment(w io.Writer) error {
+	var b strings.Builder
+	if err := fragment.Execute(&b, r); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, excerpt.Visible(b.String()))
+	return err
+}
 
 // A curve is the course of a search as paths of SVG, in a box of 600 × 150: some 500 of the objectives, and the best so far. Low, High and
 // Axis are the ends of the vertical axis and its name.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune"
 )
 
@@ -69,7 +70,7 @@ func pagePolicy() string {
 func writePage(w io.Writer, policy, title, data, blob string) error {
 	page := strings.NewReplacer(
 		"{{policy}}", html.EscapeString(policy),
-		"{{title}}", html.EscapeString(title),
+		"{{title}}", html.EscapeString(excerpt.Visible(title)),
 		"{{style}}", asset("style.css"),
 		"{{report}}", data,
 		"{{columns}}", blob,

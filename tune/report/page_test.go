@@ -278,6 +278,32 @@ func TestSchemesAndSizes(t *testing.T) {
 	}
 }
 
+// TestDirectionOfWriting: in pages, fragments and Markdown, characters that change it are escapes.
+func TestDirectionOfWriting(t *testing.T) {
+	recorded := everything(t)
+	for i := range recorded.Results {
+		if r := &recorded.Results[i]; r.Reason != "" {
+			r.Reason = "the \u2067cause"
+		}
+	}
+	r := mustReport(t, Source{"a\u202eb", recorded})
+	var b strings.Builder
+	if err := r.WriteMarkdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	check := func(where, text string) {
+		t.Helper()
+		if strings.ContainsAny(text, "\u202e\u2067") || !strings.Contains(text, `a\u202eb`) || !strings.Contains(text, `the \u2067cause`) {
+			t.Errorf("%s has not the escapes: %.300q", where, text)
+		}
+	}
+	check("Markdown", strings.ReplaceAll(b.String(), `\\`, `\`))
+	check("the fragment", fragmentOf(t, r))
+	p := open(t, r, browser.Desktop)
+	check("the page", eval[string](p, `document.title + document.body.innerText`))
+	p.Quiet()
+}
+
 // policyOfPage tries what an injected script would: to run, to load and to send.
 func policyOfPage(p *tab, t *testing.T, _ *record.Record) {
 	if eval[bool](p, `(() => {

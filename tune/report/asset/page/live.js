@@ -10,13 +10,13 @@ function follow(url) {
   let order = Promise.resolve(); // parts are read one after the other
   const say = (text) => { live.state = text; showLive(); };
   source.addEventListener("part", (e) => {
-    order = order.then(() => takePart(JSON.parse(e.data))).catch((error) => {
+    order = order.then(() => takePart(parseVisible(e.data))).catch((error) => {
       source.close();
       showTrouble("The results could not be read: " + error.message);
       throw error;
     });
   });
-  source.addEventListener("fleet", (e) => showFleet(JSON.parse(e.data)));
+  source.addEventListener("fleet", (e) => showFleet(parseVisible(e.data)));
   source.addEventListener("end", () => {
     source.close();
     order = order.then(() => say("ended"));

@@ -2,9 +2,14 @@
 
 const flagVerified = 1, flagEarly = 2;
 
+// parseVisible reads JSON. Characters that change the direction of writing, with which a text may look like another one, become escapes.
+function parseVisible(text) {
+  return JSON.parse(text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (c) => "\\\\u" + c.charCodeAt(0).toString(16).padStart(4, "0")));
+}
+
 // readReport reads what the page holds.
 async function readReport() {
-  const report = JSON.parse(document.getElementById("report").textContent);
+  const report = parseVisible(document.getElementById("report").textContent);
   if (report.live) return report; // there is nothing in it yet
   const buffer = await unpack(document.getElementById("columns").textContent.trim());
   report.runs = report.runs.map((data, i) => new Run(data, buffer, i));
