@@ -7,7 +7,7 @@
 # Debian's packages: wine64 pocl-opencl-icd, and for a Wine without bcryptprimitives.dll (8.0 of Debian 12), which every program in Go
 # needs, binutils-mingw-w64-x86-64.
 #
-# Two settings are for Wine and PoCL in one process, and have no use on Windows. LLVM, inside PoCL, takes the signals by which Wine stops
+# Two settings are for Wine and PoCL in one process, and of no use on Windows. LLVM, inside PoCL, takes the signals by which Wine stops
 # threads: without GODEBUG=asyncpreemptoff=1 most runs hang. Without POCL_SIGFPE_HANDLER=0 LLVM takes them already when devices are
 # listed. A process that built a kernel itself still ends by SIGQUIT now and then, after its work is done; that is said, and no failure.
 set -u
@@ -82,9 +82,12 @@ judge() {
 # is FILE TEXT adds to the output whether a file that was written has the text.
 is() { grep -qF -e "$2" "$1" && echo "$1 is there" >>"$folder/out.txt"; }
 
-# processes prints the IDs of the running programs, workers included, the first one first. Without /f, Wine's taskkill asks the windows
-# of a program to close, and a program at a console has none. (Wine's tasklist prints nothing.)
-processes() { "$wine" taskkill /im ndtune.exe 2>/dev/null | sed -n 's/.* PID \([0-9]*\).*/\1/p'; }
+# processes prints the IDs of the running programs, workers included, the first one first. The tasklist of Wine 8 prints nothing, but its
+# taskkill names the programs whose windows it asks to close, though a program at a console has none.
+processes() {
+	{ "$wine" tasklist; "$wine" taskkill /im ndtune.exe; } 2>/dev/null |
+		sed -n 's/^ndtune\.exe  *\([0-9]*\) .*/\1/p; s/^Close .* PID \([0-9]*\).*/\1/p' | sort -un
+}
 
 # alone is the trial that none is left.
 alone() {

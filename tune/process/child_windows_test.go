@@ -3,6 +3,7 @@ package process
 import "testing"
 
 // TestQuotedForTheShellsOfWindows: cmd and PowerShell take a printed command as it is; cmd knows no single quotes.
+// scripts/wine.sh runs it.
 func TestQuotedForTheShellsOfWindows(t *testing.T) {
 	for word, want := range map[string]string{
 		`dir\kernel.yaml`:    `dir\kernel.yaml`,
