@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-	"slices"
 	"strings"
 )
 
@@ -44,7 +43,7 @@ var functions = []function{
 	{"floor_mod", two, onNumbers(floorModInts, floorModFloats), floorModInts, widest, FloorMod},
 	{"true_div", two, onNumbers(trueDivInts, trueDivFloats), nil, always(Float), 0},
 	{"power", two, onNumbers(powerInts, powerFloats), nil, powerKind, 0},
-	{"%", twoToInt, onWholes(remainder), nil, onlyInts, Remainder},
+	{"%", twoToInt, onInts(remainder), nil, onlyInts, Remainder},
 	{"compare", twoToInt, compareNumbers, nil, always(Int), 0},
 	{"round_down", oneToInt, toInt(math.Floor), nil, always(Int), 0},
 	{"round_up", oneToInt, toInt(math.Ceil), nil, always(Int), 0},
@@ -135,27 +134,18 @@ func onNumbers[T any](ints func(a, b int) (T, error), floats func(a, b float64) 
 	}
 }
 
+// onInts computes with two integers, or floats that are whole numbers.
 func onInts(compute func(a, b int) (int, error)) func([]any) (any, error) {
 	return func(params []any) (any, error) {
-		a, aInt := params[0].(int)
-		b, bInt := params[1].(int)
-		if !aInt || !bInt {
-			return nil, errInts
-		}
-		return compute(a, b)
-	}
-}
-
-// onWholes computes with integers, and with floats that are whole numbers.
-func onWholes(compute func(a, b int) (int, error)) func([]any) (any, error) {
-	return func(params []any) (any, error) {
-		params = slices.Clone(params)
+		var args [2]int
 		for i, v := range params {
-			if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < exactLimit {
-				params[i] = int(f)
+			f, _ := v.(float64)
+			n, isInt := v.(int)
+			if args[i] = n + int(f); !isInt && (v != float64(args[i]) || math.Abs(f) >= exactLimit) {
+				return nil, errInts
 			}
 		}
-		return onInts(compute)(params)
+		return compute(args[0], args[1])
 	}
 }
 
@@ -367,12 +357,7 @@ func subInts(a, b int) (int, error) {
 
 func negative(a, _ int) (int, error) { return subInts(0, a) }
 
-func absolute(a, _ int) (int, error) {
-	if a < 0 {
-		return subInts(0, a)
-	}
-	return a, nil
-}
+func absolute(a, _ int) (int, error) { return subInts(max(a, 0), min(a, 0)) }
 
 func mulInts(a, b int) (int, error) {
 	if p, ok := product(a, b); ok {

@@ -1,8 +1,6 @@
 package launch
 
 import (
-	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -70,11 +68,8 @@ var safeDefine = regexp.MustCompile(`^[A-Za-z0-9_.+-]+$`)
 
 // literal returns a value as C has it. The least integer is none of its literals, of which - is no part.
 func literal(value string) string {
-	switch _, large := task.LargeInteger(value); {
-	case value == fmt.Sprint(math.MinInt):
+	if value == "-9223372036854775808" {
 		return "(-9223372036854775807L-1)"
-	case large && !strings.ContainsAny(value, "uU"):
-		return value + "u"
 	}
 	return value
 }
