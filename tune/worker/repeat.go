@@ -14,8 +14,10 @@ import (
 // nor is a first launch if no launch of the search has ended yet. A build or a check that hangs is not repeated.
 
 const (
-	// repeatShare is the inverse of the share of the search's time that repeats of what was measured once take at most.
+	// repeatShare is the inverse of the share of the search's time that repeats of what was measured once take at most, but on a CPU, where
+	// other programs delay launches, repeatLeast.
 	repeatShare = 20
+	repeatLeast = time.Second
 	// maxSlow is the largest number of assignments that wait to be repeated. An interrupted search loses them.
 	maxSlow = 32
 )
@@ -31,8 +33,11 @@ func (p *Pool) isSlow(m *member, r *tune.Result) bool {
 // hasTime reports whether enough time is left to repeat an assignment: as much as the first evaluation took without the build. One that
 // was given up is repeated in any case.
 func (p *Pool) hasTime(t *assignment, now time.Time) bool {
-	needed := t.slow.Durations.Total() - t.slow.Durations.Build
-	return t.slow.Status == tune.Timeout || now.Sub(p.began)/repeatShare-p.repeating >= needed
+	needed, all := t.slow.Durations.Total()-t.slow.Durations.Build, now.Sub(p.began)/repeatShare
+	if p.noBuilders {
+		all = max(all, repeatLeast)
+	}
+	return t.slow.Status == tune.Timeout || all-p.repeating >= needed
 }
 
 // holdSlow keeps an assignment with a slow result until it is repeated. Those that were given up come first.

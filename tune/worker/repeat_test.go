@@ -51,6 +51,7 @@ __kernel void slow(__global float *y) { y[get_global_id(0)] = 1; }
 			pool := newTestPool(t, a, p, Options{Workers: 1, KernelTimeout: time.Second / 2, EarlyStop: 3})
 			pool.host.Environment = append(pool.host.Environment, standin.StateVariable+"="+folder, traceVariable+"="+trace)
 			pool.began = time.Now().Add(-c.began)
+			pool.repeating = repeatLeast
 			o := pool.run(t, tune.Options{Finalists: -1})
 			text, err := os.ReadFile(trace)
 			if err != nil {
