@@ -3,6 +3,7 @@ package tune
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -54,11 +55,11 @@ func IneffectiveParameters(p *problem.Problem, results []Result, d hardware.Devi
 
 // without returns the values of a configuration but for parameter i.
 func without(c space.Configuration, i int) string {
-	text := ""
+	var text strings.Builder
 	for j := range c.Len() {
 		if j != i {
-			text += space.FormatValue(c.At(j)) + "\x00"
+			text.WriteString(space.FormatValue(c.At(j)) + "\x00")
 		}
 	}
-	return text
+	return text.String()
 }

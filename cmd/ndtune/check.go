@@ -15,7 +15,6 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/check"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -201,7 +200,7 @@ func bestOfLog(c *cli.Context, s *spec.Spec, whole *space.Space) (best []space.C
 	if path == "" {
 		return nil, nil
 	}
-	r, err := record.Read(path)
+	r, err := readRecord(c, path)
 	if err != nil {
 		return nil, &usageError{err}
 	}

@@ -167,7 +167,7 @@ func (k *comparing) read() error {
 		return err
 	}
 	for i, path := range paths {
-		r, err := record.Read(path)
+		r, err := readRecord(k.cli, path)
 		if err == nil {
 			if err := objective(path, r); err != nil {
 				return err
@@ -178,7 +178,7 @@ func (k *comparing) read() error {
 			k.session.Given = append(k.session.Given, compare.Source{Name: path, Record: r})
 			continue
 		}
-		if i > 0 || hasExtensionOfRecord(path) {
+		if i > 0 || hasExtensionOfRecord(path) || isCancelled(err) {
 			return &usageError{err}
 		}
 		if k.options, err = specOptions(k.cli); err != nil {

@@ -54,13 +54,14 @@ func convert(c *cli.Context) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	var r *record.Record
 	var damaged []record.DamagedLine
-	if c.Bool("skip-damaged") {
-		r, damaged, err = record.ReadSkipping(in)
-	} else {
-		r, err = record.Read(in)
-	}
+	r, err := await(c.Context, func() (r *record.Record, err error) {
+		if c.Bool("skip-damaged") {
+			r, damaged, err = record.ReadSkipping(in)
+			return r, err
+		}
+		return record.Read(in)
+	})
 	if err != nil {
 		return &usageError{err}
 	}

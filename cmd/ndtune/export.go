@@ -81,7 +81,7 @@ func exportFiles(c *cli.Context) error {
 	folder, size := c.String("output"), splitExpressions(c.String("problem-size")) // nil: that of the specification
 	var all *wisdom.File                                                           // the wisdom of the records
 	for _, path := range c.Args().Tail() {
-		r, err := record.Read(path)
+		r, err := readRecord(c, path)
 		if err != nil {
 			return &usageError{err}
 		}

@@ -8,27 +8,36 @@ import (
 	"testing"
 )
 
-// TestInterruptedSpace: no command constructs a space to its end once it is interrupted, or
-// prints anything of it.
-func TestInterruptedSpace(t *testing.T) {
+// TestInterruptedComputations: no command constructs a space, reads a record or makes a report to its end once it is interrupted, or
+// prints or writes anything of it.
+func TestInterruptedComputations(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	slow := filepath.Join("testdata", "specs", "slow_space.yaml")
+	cache := filepath.Join("..", "..", "tune", "record", "testdata", "small_cache.json")
+	out := t.TempDir()
 	for _, arguments := range [][]string{
 		{"space", slow}, {"space", slow, "--count"},
 		{"tune", slow}, {"compare", slow},
 		{"run", slow, "-p", "x=1", "-p", "y=2", "-p", "z=3"},
 		{"diffusion", "tune"},
-		{"simulate", filepath.Join("..", "..", "tune", "record", "testdata", "small_cache.json")},
+		{"simulate", cache},
+		{"report", cache}, {"report", cache, "-o", filepath.Join(out, "a.html")}, {"compare", cache},
+		{"convert", cache, filepath.Join(out, "a.csv")}, {"convert", "--skip-damaged", cache, filepath.Join(out, "b.csv")},
+		{"wisdom", "add", filepath.Join(out, "a.wisdom"), cache},
+		{"export", filepath.Join("testdata", "specs", "add.yaml"), cache, "-o", filepath.Join(out, "exported")},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		app := newApp()
-		var out, notes bytes.Buffer
-		app.Writer, app.ErrWriter = &out, &notes
+		var printed, notes bytes.Buffer
+		app.Writer, app.ErrWriter = &printed, &notes
 		err := app.RunContext(ctx, flagsFirst(app, append([]string{"ndtune"}, arguments...)))
-		if status := exitStatus(err, true); status != statusInterrupted || out.Len()+notes.Len() > 0 {
-			t.Errorf("%v: status %d, %v\n%s%s", arguments, status, err, out.String(), notes.String())
+		if status := exitStatus(err, true); status != statusInterrupted || printed.Len()+notes.Len() > 0 {
+			t.Errorf("%v: status %d, %v\n%s%s", arguments, status, err, printed.String(), notes.String())
 		}
+	}
+	if written, _ := os.ReadDir(out); len(written) > 0 {
+		t.Error("written:", written)
 	}
 }
 

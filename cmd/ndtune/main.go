@@ -13,6 +13,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
 	"github.com/ndtune/ndtune/matmul"
@@ -20,6 +21,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/observe"
 	"github.com/ndtune/ndtune/tune/process"
+	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -85,6 +87,31 @@ func execute(ctx context.Context, args []string, in io.Reader, out *output, note
 		stream.tell(stream.end)
 	}
 	return status
+}
+
+// await returns what a computation returns, or the error of ctx as soon as that is done: the computation is left alone then, so it must
+// change nothing.
+func await[T any](ctx context.Context, compute func() (T, error)) (made T, err error) {
+	done := make(chan struct{})
+	var computed T
+	var failed error
+	go func() {
+		defer close(done)
+		computed, failed = compute()
+	}()
+	select {
+	case <-ctx.Done():
+	case <-done:
+	}
+	if err := ctx.Err(); err != nil {
+		return made, err
+	}
+	return computed, failed
+}
+
+// readRecord reads a record, until it is interrupted.
+func readRecord(c *cli.Context, path string) (*record.Record, error) {
+	return await(c.Context, func() (*record.Record, error) { return record.Read(path) })
 }
 
 // The exit statuses beside 0. Each has one meaning in all commands.

@@ -18,7 +18,6 @@ import (
 	"github.com/ndtune/ndtune/matmul"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -214,7 +213,7 @@ func readBenchKernels(c *cli.Context, b *matmul.Bench) error {
 
 func readBenchRecords(c *cli.Context, b *matmul.Bench) error {
 	for _, path := range c.StringSlice("tuned") {
-		r, err := record.Read(path)
+		r, err := readRecord(c, path)
 		if err != nil {
 			return wrong("--tuned: %w", err)
 		}

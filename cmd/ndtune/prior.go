@@ -9,7 +9,6 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/simulate"
@@ -72,7 +71,7 @@ func readPriors(c *cli.Context, strategy string, p *problem.Problem) (priors ses
 	priors.Find = find
 	names := recordNames(paths)
 	for i, path := range paths {
-		r, err := record.Read(path)
+		r, err := readRecord(c, path)
 		if err != nil {
 			return priors, err
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/report"
 )
 
@@ -68,7 +67,7 @@ func writeReport(c *cli.Context) error {
 		return err
 	}
 	for _, path := range paths {
-		r, err := record.Read(path)
+		r, err := readRecord(c, path)
 		if err != nil {
 			return &usageError{err}
 		}
@@ -77,7 +76,7 @@ func writeReport(c *cli.Context) error {
 		}
 		sources = append(sources, report.Source{Name: shownName(path, paths), Record: r})
 	}
-	made, err := report.New(sources, "ndtune "+versionText(), time.Now())
+	made, err := await(c.Context, func() (*report.Report, error) { return report.New(sources, "ndtune "+versionText(), time.Now()) })
 	if err != nil {
 		return &usageError{err}
 	}

@@ -283,7 +283,7 @@ func readRecordings(c *cli.Context) ([]*simulate.Recording, error) {
 	for i, path := range paths {
 		wait.Go(func() {
 			var r *record.Record
-			if r, errs[i] = record.Read(path); errs[i] != nil {
+			if r, errs[i] = readRecord(c, path); errs[i] != nil {
 				return
 			}
 			if errs[i] = objective(path, r); errs[i] != nil {

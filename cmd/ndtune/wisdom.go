@@ -13,7 +13,6 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
@@ -127,7 +126,7 @@ func addWisdom(c *cli.Context) error {
 	}
 	var more []*wisdom.File
 	for _, log := range logs {
-		r, err := record.Read(log)
+		r, err := readRecord(c, log)
 		if err != nil {
 			return &usageError{err}
 		}

@@ -22,6 +22,9 @@ const (
 	modelPoints = 400
 	// fitPoints is the largest number of observations that the length scales are fitted to.
 	fitPoints = 200
+	// A fit takes a time that grows with the square of points times features, so that many features mean fewer points: of more than
+	// half as many features as this, the length scales stay. So it is with candidates.
+	fitFeatures, poolFeatures = 8_000, 1_000_000
 	// bestCentres is the number of best configurations whose neighbours become candidates.
 	bestCentres = 10
 	// leastValid is the smallest probability of being valid that the model assumes.
@@ -208,12 +211,12 @@ func (m *modelSearch) fit() {
 	m.fitAt = n + max(5, n/4)
 	points := m.choosePoints(modelPoints)
 	fitted := points
-	if len(points) > fitPoints {
-		fitted = m.choosePoints(fitPoints)
+	if limit := m.features.within(fitPoints, fitFeatures); len(points) > limit {
+		fitted = m.choosePoints(limit)
 	}
 	x := m.describe(fitted)
 	for objective, model := range m.models {
-		model.Fit(x, m.targetsOf(each.Of(fitted, func(i int) float64 { return m.memory.point(i)[objective] })))
+		model.Fit(m.memory.ctx, x, m.targetsOf(each.Of(fitted, func(i int) float64 { return m.memory.point(i)[objective] })))
 	}
 	// Configurations without an observation keep the prediction of the last model.
 	for i := range m.believed {
@@ -224,7 +227,7 @@ func (m *modelSearch) fit() {
 	m.choosePool()
 	conditions, candidates := m.describe(m.points), m.describe(m.pool)
 	for _, model := range m.models {
-		model.Condition(conditions, candidates)
+		model.Condition(m.memory.ctx, conditions, candidates)
 	}
 }
 
@@ -262,7 +265,8 @@ func (m *modelSearch) ranked() []int {
 
 // choosePool chooses the candidates, in a large space anew for each fit.
 func (m *modelSearch) choosePool() {
-	if m.pool != nil && m.space.Len() <= modelPool {
+	most := m.features.within(modelPool, poolFeatures)
+	if m.pool != nil && m.space.Len() <= most {
 		return
 	}
 	m.pool, m.placeOf = nil, map[int]int{}
@@ -272,7 +276,7 @@ func (m *modelSearch) choosePool() {
 			m.pool = append(m.pool, i)
 		}
 	}
-	if m.space.Len() <= modelPool {
+	if m.space.Len() <= most {
 		for i := range m.space.Len() {
 			add(i)
 		}
@@ -281,19 +285,19 @@ func (m *modelSearch) choosePool() {
 	best := m.ranked()
 	for _, i := range best[:min(bestCentres, len(best))] {
 		for _, near := range m.space.Neighbours(i, space.Hamming) {
-			if len(m.pool) < modelPool/2 && !m.memory.seen(near) {
+			if len(m.pool) < most/2 && !m.memory.seen(near) {
 				add(near)
 			}
 		}
 	}
 	for _, r := range m.rankings {
-		for _, i := range r.best[:min(len(r.best), modelPool/4/len(m.rankings))] {
+		for _, i := range r.best[:min(len(r.best), most/4/len(m.rankings))] {
 			if !m.memory.seen(i) {
 				add(i)
 			}
 		}
 	}
-	for _, i := range m.space.Sample(modelPool-len(m.pool), m.rng) {
+	for _, i := range m.space.Sample(most-len(m.pool), m.rng) {
 		if !m.memory.seen(i) {
 			add(i)
 		}

@@ -18,6 +18,9 @@ type features struct {
 	row   []int
 }
 
+// within returns how many of at most n points have no more features in all than work.
+func (f *features) within(n, work int) int { return min(n, work/max(1, f.count)) }
+
 // An axis is a feature of a parameter: a number for each of its values, which is mapped linearly so that low becomes 0 and
 // high 1.
 type axis struct {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,6 +10,7 @@ import (
 // A memory holds what a strategy knows of a space: the configurations that were proposed, and
 // their observations. Its size depends on their number, not on the size of the space.
 type memory struct {
+	ctx      context.Context   // of the proposals that are being made
 	length   int               // of the space
 	claimed  map[int]bool      // proposed configurations
 	known    map[int]float64   // objectives by index; +Inf for a failure
@@ -21,7 +23,7 @@ type memory struct {
 
 func newMemory(length int, rng *rand.Rand) *memory {
 	return &memory{
-		length: length, claimed: map[int]bool{}, known: map[int]float64{}, points: map[int][]float64{}, best: -1,
+		ctx: context.Background(), length: length, claimed: map[int]bool{}, known: map[int]float64{}, points: map[int][]float64{}, best: -1,
 		rest: &shuffle{rng: rng, moved: map[int]int{}, length: length},
 	}
 }

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -215,7 +216,7 @@ func (m *modelSearch) learnScales(kernel gaussian.Kernel) {
 func (r *ranking) fitScales(f *features, kernel gaussian.Kernel, rng *rand.Rand) []float64 {
 	var x [][]float64
 	var y []float64
-	n := min(len(r.entries), scalePoints)
+	n := min(len(r.entries), f.within(scalePoints, fitFeatures))
 	for k := range n {
 		i := k * len(r.entries) / n
 		if features, ok := f.describe(r.entries[i].Configuration); ok {
@@ -228,12 +229,12 @@ func (r *ranking) fitScales(f *features, kernel gaussian.Kernel, rng *rand.Rand)
 	rng.Shuffle(len(x), func(i, j int) { x[i], x[j], y[i], y[j] = x[j], x[i], y[j], y[i] })
 	half := len(x) / 2
 	model := gaussian.New(kernel, f.usual())
-	model.Fit(x[:half], y[:half])
-	model.Condition(x[:half], x[half:])
+	model.Fit(context.Background(), x[:half], y[:half])
+	model.Condition(context.Background(), x[:half], x[half:])
 	if predicted, _ := model.Means(y[:half]); rankCorrelation(predicted, y[half:]) < foretold {
 		return nil
 	}
-	model.Fit(x, y)
+	model.Fit(context.Background(), x, y)
 	return model.Scales()
 }
 

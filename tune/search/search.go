@@ -64,19 +64,19 @@ type Strategy interface {
 	Close()
 }
 
-// An External is a Strategy that asks something outside of this package for its proposals, which may fail, or take long. Callers
-// ask it through [Ask].
-type External interface {
+// A Consulted is a Strategy that may fail, because it asks something outside of this package for its proposals, or that may take long.
+// Callers ask it through [Ask].
+type Consulted interface {
 	Strategy
 	// Consult is Ask, with an error if there are no proposals because the strategy cannot go on, or because ctx is done. After an error,
 	// the strategy proposes nothing more.
 	Consult(ctx context.Context, n int) ([]int, error)
 }
 
-// Ask asks a strategy for at most n proposals: see [Strategy] and [External].
+// Ask asks a strategy for at most n proposals: see [Strategy] and [Consulted].
 func Ask(ctx context.Context, s Strategy, n int) ([]int, error) {
-	if e, external := s.(External); external {
-		return e.Consult(ctx, n)
+	if c, ok := s.(Consulted); ok {
+		return c.Consult(ctx, n)
 	}
 	return s.Ask(n), nil
 }
@@ -231,6 +231,16 @@ type session struct {
 	start    []int // not proposed yet
 	proposer proposer
 	closed   bool
+}
+
+func (s *session) Consult(ctx context.Context, n int) ([]int, error) {
+	s.memory.ctx = ctx
+	proposed := s.Ask(n)
+	if err := ctx.Err(); err != nil {
+		s.closed = true // a model may be half fitted
+		return nil, err
+	}
+	return proposed, nil
 }
 
 func (s *session) Ask(n int) []int {

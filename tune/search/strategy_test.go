@@ -1,6 +1,8 @@
 package search
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -182,5 +184,54 @@ func TestVastSpaces(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestInterruptedProposals: a strategy whose context is done proposes nothing, then and later.
+func TestInterruptedProposals(t *testing.T) {
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	for _, name := range Names() {
+		strategy, err := New(name, testSpace(t), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if proposed, err := Ask(interrupted, strategy, 1); len(proposed) > 0 || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, %v", name, proposed, err)
+		}
+		if proposed, _ := Ask(t.Context(), strategy, 1); len(proposed) > 0 {
+			t.Errorf("%s proposes %v afterwards", name, proposed)
+		}
+		strategy.Close()
+	}
+}
+
+// TestManyParameters: a model of many features has fewer candidates, and is fitted to fewer points.
+func TestManyParameters(t *testing.T) {
+	var list []space.Parameter
+	for i := range 400 {
+		list = append(list, space.Parameter{Name: fmt.Sprintf("p%d", i), Values: []space.Value{0, 1}})
+	}
+	p, err := space.NewParameters(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := space.New(t.Context(), p, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strategy, err := New(Auto, s, Options{Budget: 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer strategy.Close()
+	for k := range 10 {
+		for _, i := range strategy.Ask(1) {
+			strategy.Tell([]Observation{{Index: i, Objective: float64(k%3) + 1, Valid: true}})
+		}
+	}
+	m := strategy.(*session).proposer.(*modelSearch)
+	if n := m.features.within(fitPoints, fitFeatures); n != 20 || len(m.pool) > 2500 {
+		t.Errorf("%d points, %d candidates", n, len(m.pool))
 	}
 }

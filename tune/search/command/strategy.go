@@ -45,7 +45,7 @@ type Options struct {
 	Output     io.Writer     // gets what the program prints on standard error; nil: only errors quote the end of it
 }
 
-// A Strategy is a [search.External] whose proposals come from a program. The program runs until Close.
+// A Strategy is a [search.Consulted] whose proposals come from a program. The program runs until Close.
 type Strategy struct {
 	space   *space.Space
 	options Options
@@ -61,7 +61,7 @@ type Strategy struct {
 	closed   bool
 }
 
-var _ search.External = (*Strategy)(nil)
+var _ search.Consulted = (*Strategy)(nil)
 
 // New starts the program, tells it the space, and waits until it is ready. The caller must close the strategy.
 func New(ctx context.Context, s *space.Space, o Options) (*Strategy, error) {

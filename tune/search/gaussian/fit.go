@@ -1,6 +1,7 @@
 package gaussian
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -26,13 +27,20 @@ const (
 
 // Fit maximises the likelihood of the targets y of points over the length scales and the noise. It
 // starts from their current values and changes one at a time, in steps that get smaller. For n
-// points it takes time O(n³). The process must be conditioned again afterwards, by Condition.
-func (p *Process) Fit(points [][]float64, y []float64) {
+// points of f features it takes time O(f·n³ + f²·n²). If ctx is done first, or if there are fewer than two points, the process is as it was. The process must be conditioned
+// again afterwards, by Condition.
+func (p *Process) Fit(ctx context.Context, points [][]float64, y []float64) {
+	if len(points) < 2 {
+		return
+	}
 	scales, noise := slices.Clone(p.scales), p.noise
 	best := p.likelihood(points, y, scales, noise)
 	step := firstStep
 	for range fitRounds {
 		for i, own := range scales {
+			if ctx.Err() != nil {
+				return
+			}
 			for _, factor := range []float64{math.Exp(step), math.Exp(-step)} {
 				scales[i] = min(mostScale, max(leastScale, own*factor))
 				if l := p.likelihood(points, y, scales, noise); l > best {
@@ -59,7 +67,7 @@ func (p *Process) Fit(points [][]float64, y []float64) {
 // maximises it, times the prior.
 func (p *Process) likelihood(points [][]float64, targets, scales []float64, noise float64) float64 {
 	q := Process{kernel: p.kernel, scales: scales, noise: noise}
-	q.Condition(points, nil)
+	q.Condition(context.Background(), points, nil)
 	l := 0.0
 	for i, row := range q.factor {
 		l -= math.Log(row[i])

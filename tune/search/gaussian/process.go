@@ -7,6 +7,7 @@
 package gaussian
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -64,8 +65,8 @@ func (p *Process) Len() int { return len(p.points) }
 const blockSize = 256
 
 // Condition replaces all points and candidates, which must not be changed afterwards. For n points
-// and m candidates it takes time O(n³ + n²m).
-func (p *Process) Condition(points, candidates [][]float64) {
+// and m candidates it takes time O(n³ + n²m). If ctx is done first, what it predicts is meaningless.
+func (p *Process) Condition(ctx context.Context, points, candidates [][]float64) {
 	p.points, p.factor, p.solved = nil, nil, nil
 	p.candidates = candidates
 	p.left = make([]float64, len(candidates))
@@ -75,7 +76,7 @@ func (p *Process) Condition(points, candidates [][]float64) {
 	for _, x := range points {
 		p.extend(x)
 	}
-	for from := 0; from < len(candidates); from += blockSize {
+	for from := 0; from < len(candidates) && ctx.Err() == nil; from += blockSize {
 		for k := range points {
 			p.solveCandidates(k, from, min(from+blockSize, len(candidates)))
 		}

@@ -1,6 +1,7 @@
 package gaussian
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -38,7 +39,7 @@ func targetsAt(x [][]float64) []float64 {
 func TestSmallProcess(t *testing.T) {
 	for _, k := range []Kernel{Matern52, Matern32, Exponential} {
 		p := New(k, usual(1))
-		p.Condition([][]float64{{0.2}}, [][]float64{{0.2}, {0.5}, {100}})
+		p.Condition(t.Context(), [][]float64{{0.2}}, [][]float64{{0.2}, {0.5}, {100}})
 		near := p.covariance([]float64{0.2}, []float64{0.5})
 		means, deviation := p.Means([]float64{3})
 		for c, want := range []float64{3 / (1 + p.noise), 3 * near / (1 + p.noise), 0} {
@@ -64,8 +65,8 @@ func TestAddIsCondition(t *testing.T) {
 	x, candidates := points(r, 40, 3), points(r, 60, 3)
 	y := targetsAt(x)
 	whole, grown := New(Matern32, usual(3)), New(Matern32, usual(3))
-	whole.Condition(x, candidates)
-	grown.Condition(x[:7], candidates)
+	whole.Condition(t.Context(), x, candidates)
+	grown.Condition(t.Context(), x[:7], candidates)
 	for _, point := range x[7:] {
 		grown.Add(point)
 	}
@@ -92,7 +93,7 @@ func TestFit(t *testing.T) {
 	x, candidates := points(r, 60, 4), points(r, 200, 4)
 	y, want := targetsAt(x), targetsAt(candidates)
 	wrong := func(p *Process) float64 {
-		p.Condition(x, candidates)
+		p.Condition(t.Context(), x, candidates)
 		means, _ := p.Means(y)
 		sum := 0.0
 		for c := range means {
@@ -103,7 +104,7 @@ func TestFit(t *testing.T) {
 	p := New(Matern52, usual(4))
 	before := wrong(p)
 	likely := p.likelihood(x, y, p.scales, p.noise)
-	p.Fit(x, y)
+	p.Fit(t.Context(), x, y)
 	if l := p.likelihood(x, y, p.scales, p.noise); l <= likely {
 		t.Errorf("the likelihood was %v, and is %v", likely, l)
 	}
@@ -123,7 +124,7 @@ func TestFit(t *testing.T) {
 // TestPointsAlike: points that nothing tells apart, with targets that differ, are noise.
 func TestPointsAlike(t *testing.T) {
 	p := New(Matern32, usual(1))
-	p.Condition([][]float64{{0.5}, {0.5}, {0.5}, {0.5}}, [][]float64{{0.5}})
+	p.Condition(t.Context(), [][]float64{{0.5}, {0.5}, {0.5}, {0.5}}, [][]float64{{0.5}})
 	means, _ := p.Means([]float64{1, -1, 1, -1})
 	if math.Abs(means[0]) > 1e-6 || math.IsNaN(p.Left()[0]) || p.Left()[0] < -1e-9 {
 		t.Errorf("mean %v, %v left", means[0], p.Left()[0])
@@ -136,8 +137,24 @@ func TestConstant(t *testing.T) {
 	if c := p.Constant(nil); c != 0 {
 		t.Errorf("%v without points", c)
 	}
-	p.Condition([][]float64{{0.1}, {0.1}, {0.1}, {0.1}, {0.9}}, nil)
+	p.Condition(t.Context(), [][]float64{{0.1}, {0.1}, {0.1}, {0.1}, {0.9}}, nil)
 	if c := p.Constant([]float64{1, 1, 1, 1, 3}); math.Abs(c-2) > 0.01 {
 		t.Errorf("%v, want 2", c)
+	}
+}
+
+func TestInterruptedFit(t *testing.T) {
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	for _, test := range []struct {
+		ctx    context.Context
+		points int
+		fitted bool
+	}{{t.Context(), 5, true}, {t.Context(), 1, false}, {interrupted, 5, false}} {
+		p := New(Matern52, []float64{0.7})
+		p.Fit(test.ctx, [][]float64{{0}, {0.2}, {0.5}, {0.6}, {1}}[:test.points], []float64{-1, 1, -0.5, 0.7, 0}[:test.points])
+		if fitted := p.Scales()[0] != 0.7; fitted != test.fitted {
+			t.Errorf("of %d points: fitted %v", test.points, fitted)
+		}
 	}
 }
