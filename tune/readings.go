@@ -117,9 +117,11 @@ func (r *Result) LastReadings() []hardware.Reading {
 	return all
 }
 
-// Notices says what a reader of some results must know: which finalists failed, how many launches were repeated,
-// and which readings are missing.
+// Notices says what a reader of some results must know: which finalists failed, how many launches were repeated, and, for each quantity that
+// some results lack, how many there are and why. It leaves out the quantities that a device is known not to give.
 func Notices(results []Result, d hardware.Device) (texts []string) {
+	var quantities []string
+	missing, first := map[string]int{}, map[string]string{}
 	launches, configurations := 0, 0
 	for i := range results {
 		if why := results[i].FinalFailure; why != "" {
@@ -127,20 +129,6 @@ func Notices(results []Result, d hardware.Device) (texts []string) {
 		}
 		launches += results[i].Repeated
 		configurations += min(1, results[i].Repeated)
-	}
-	if launches > 0 {
-		texts = append(texts, fmt.Sprintf("Other work seems to use the device: %s of %s took far longer than the others. "+
-			"As many were added; all count in the median", figure.Count(launches, "launch"), figure.Count(configurations, "configuration")))
-	}
-	return append(texts, missingReadings(results, d)...)
-}
-
-// missingReadings says, for each quantity that some results lack, how many there are and why. It leaves out the quantities
-// that a device is known not to give.
-func missingReadings(results []Result, d hardware.Device) []string {
-	var quantities, texts []string
-	missing, first := map[string]int{}, map[string]string{}
-	for i := range results {
 		for _, r := range results[i].Readings {
 			if known, _ := d.Instrument(r.Quantity); r.Missing == "" || known.Missing != "" {
 				continue
@@ -149,6 +137,10 @@ func missingReadings(results []Result, d hardware.Device) []string {
 				quantities, first[r.Quantity] = append(quantities, r.Quantity), strings.TrimSuffix(r.Missing, ".")
 			}
 		}
+	}
+	if launches > 0 {
+		texts = append(texts, fmt.Sprintf("Other work seems to use the device: %s of %s took far longer than the others. "+
+			"As many were added; all count in the median", figure.Count(launches, "launch"), figure.Count(configurations, "configuration")))
 	}
 	slices.Sort(quantities)
 	for _, q := range quantities {

@@ -139,7 +139,7 @@ func TestMissingReadings(t *testing.T) {
 		{},
 	}
 	want := []string{"energy is missing in 2 of 4 results, in the first of them because the window is too short"}
-	if got := missingReadings(results, d); !slices.Equal(got, want) {
+	if got := Notices(results, d); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -207,17 +207,17 @@ func (r *Result) AddLimit(place int, ms float64) {
 		return
 	}
 	// New metrics: others may hold the old ones.
-	r.Metrics = withLimit(r.Metrics, place, ms, r.Times, r.Time())
+	r.Metrics = withLimit(r.Metrics, place, ms, r.Times)
 	if r.AtFinal != nil {
-		r.AtFinal = &judge.Judgement{Metrics: withLimit(r.AtFinal.Metrics, place, ms, r.Final, r.FinalTime()), Objective: r.AtFinal.Objective}
+		r.AtFinal = &judge.Judgement{Metrics: withLimit(r.AtFinal.Metrics, place, ms, r.Final), Objective: r.AtFinal.Objective}
 	}
 }
 
 // withLimit returns metrics with «% of limit» at the time of some launches.
-func withLimit(metrics []judge.MetricValue, place int, ms float64, launches []float64, time float64) []judge.MetricValue {
+func withLimit(metrics []judge.MetricValue, place int, ms float64, launches []float64) []judge.MetricValue {
 	if _, has := judge.Named(metrics, judge.MetricOfLimit); has || len(launches) == 0 {
 		return metrics
 	}
-	limit := judge.MetricValue{Name: judge.MetricOfLimit, Value: judge.Limit{Time: ms}.Share(time)}
+	limit := judge.MetricValue{Name: judge.MetricOfLimit, Value: judge.Limit{Time: ms}.Share(judge.StatsOf(launches).Median)}
 	return slices.Insert(slices.Clip(metrics), min(place, len(metrics)), limit)
 }

@@ -202,24 +202,18 @@ func (b *Built) Totals(times []float64) []float64 {
 	return totals
 }
 
-// Parts returns the median time of each kernel of a pipeline, from the times of the launches of some runs.
+// Parts returns the time of each kernel of a pipeline, the sum of the medians of its launches, from the times of some runs.
 func (b *Built) Parts(times []float64) []launch.Part {
 	parts, index := launch.Parts(b.Variant.Launches), map[string]int{}
 	for i, p := range parts {
 		index[p.Kernel] = i
 	}
-	all := make([][]float64, len(parts)) // the times of each kernel by run
-	for run := range slices.Chunk(times, len(b.Launches)) {
-		sums := make([]float64, len(parts))
-		for i, ms := range run {
-			sums[index[b.Variant.Launches[i].Kernel]] += ms
+	for j, l := range b.Variant.Launches {
+		var runs []float64
+		for i := j; i < len(times); i += len(b.Launches) {
+			runs = append(runs, times[i])
 		}
-		for i := range parts {
-			all[i] = append(all[i], sums[i])
-		}
-	}
-	for i := range parts {
-		parts[i].Time = judge.StatsOf(all[i]).Median
+		parts[index[l.Kernel]].Time += judge.StatsOf(runs).Median
 	}
 	return parts
 }

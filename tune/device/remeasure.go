@@ -48,8 +48,7 @@ func (e *Evaluator) inTurn(
 	if o.Turn == nil {
 		o.Turn = func(int) {}
 	}
-	turns := make([]tune.Turns, len(configurations))
-	r := &remeasurement{evaluator: e, options: o, observes: observes, configurations: configurations, turns: turns}
+	r := &remeasurement{evaluator: e, options: o, observes: observes, configurations: configurations, turns: make([]tune.Turns, len(configurations))}
 	for {
 		err := r.measure(ctx)
 		r.release()

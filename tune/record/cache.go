@@ -195,7 +195,7 @@ func (l *layout) cacheHeader(h *Header) []byte {
 		`"problem_size": ` + string(size),
 		`"tune_params_keys": [` + strings.Join(names, ", ") + "]",
 		`"tune_params": {` + strings.Join(lists, ", ") + "}",
-		`"objective": ` + quoted(objectiveName(h.Objective)),
+		`"objective": ` + quoted(h.Objective.First().Name),
 		`"cache": {`,
 	}
 	return []byte("{\n" + strings.Join(members, ",\n"))
@@ -208,7 +208,7 @@ func (l *layout) appendCacheEntry(b []byte, d indices, r *tune.Result, objective
 		b = appendFloats(appendName(b, "times"), r.Times)
 	} else {
 		b = appendText(appendName(b, "time"), errorName(r.Status))
-		if name := objectiveName(objective); name != "time" {
+		if name := objective.First().Name; name != "time" {
 			b = appendText(append(appendText(append(b, ','), name), ':'), errorName(r.Status))
 		}
 	}

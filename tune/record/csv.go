@@ -198,10 +198,8 @@ func csvValue(c space.Configuration, parameter string) string {
 }
 
 func csvMetric(name string, metrics []judge.MetricValue) string {
-	for _, m := range metrics {
-		if m.Name == name {
-			return csvNumber(m.Value)
-		}
+	if v, ok := judge.Named(metrics, name); ok {
+		return csvNumber(v)
 	}
 	return ""
 }

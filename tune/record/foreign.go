@@ -85,15 +85,7 @@ func numbersMember(raw []byte, unit float64) ([]float64, error) {
 // where it is none.
 func millisecondsMember(raw []byte, unit float64) time.Duration {
 	ms, err := parseNumber(raw)
-	if err != nil {
-		return 0
-	}
-	return durationOf(ms * unit)
-}
-
-// durationOf is a duration of so many milliseconds; 0 where there is no such duration.
-func durationOf(ms float64) time.Duration {
-	if !(math.Abs(ms) < 1e12) { // 30 years
+	if ms *= unit; err != nil || !(math.Abs(ms) < 1e12) { // 30 years
 		return 0
 	}
 	return time.Duration(math.Round(ms * 1e6))

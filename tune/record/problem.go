@@ -159,7 +159,7 @@ func (r *Record) SetObjective(o judge.Objective) error {
 		return err
 	}
 	if former := r.Header.Objective; slices.EqualFunc(o.All(), former.All(), func(a, b judge.Objective) bool {
-		return objectiveName(a) == objectiveName(b) && a.Maximize == b.Maximize
+		return a.First().Name == b.First().Name && a.Maximize == b.Maximize
 	}) {
 		r.Header.Objective.Choose = o.Choose
 		return nil

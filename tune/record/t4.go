@@ -71,7 +71,7 @@ func (l *layout) appendT4(b []byte, d indices, r *tune.Result, o judge.Objective
 	}
 	b = appendFields(b, field{"rank", &rank})
 	b = append(b, `,"measurements":[`...)
-	objective := objectiveName(o)
+	objective := o.First().Name
 	measurement := func(name string, value float64, unit string) {
 		b = appendText(append(separate(b), `{"name":`...), name)
 		b = append(b, `,"value":`...)
@@ -120,18 +120,9 @@ func t4Durations(d *tune.Durations) [5]durationName {
 	}
 }
 
-func objectiveName(o judge.Objective) string {
-	if o.Name == "" {
-		return "time"
-	}
-	return o.Name
-}
-
 func milliseconds(d time.Duration) float64 { return float64(d) / 1e6 }
 
-func appendMilliseconds(b []byte, d time.Duration) []byte {
-	return appendFloat(b, milliseconds(d))
-}
+func appendMilliseconds(b []byte, d time.Duration) []byte { return appendFloat(b, milliseconds(d)) }
 
 // pythonTime is the text that Python has for a point in time: microseconds where there are
 // any, and the zone.

@@ -47,7 +47,7 @@ type curve struct {
 // curve returns the course of the search; nil if there are fewer than two objectives. The vertical axis is logarithmic if the values
 // are positive and spread by more than five times.
 func (run *Run) curve() *curve {
-	values := objectives(run.results)
+	values := run.objectives()
 	if len(values) < 2 {
 		return nil
 	}

@@ -79,7 +79,7 @@ func TestCurve(t *testing.T) {
 	if got := run.curve(); got == nil || *got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	run.results = run.results[:2]
+	run.results, run.ranking = run.results[:2], tune.Rank(run.objective, run.results[:2])
 	if got := run.curve(); got != nil {
 		t.Errorf("a curve of one value: %+v", got)
 	}

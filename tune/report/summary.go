@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -100,37 +101,27 @@ func summarize(run *Run, b *best) Summary {
 		return s
 	}
 	s.Best = describeBest(run, b)
-	values := objectives(run.results)
+	values := run.objectives()
 	median, worst := judge.StatsOf(values).Median, slices.Max(values)
 	if run.objective.Maximize {
 		worst = slices.Min(values)
 	}
 	s.Median, s.Worst = &median, &worst
-	s.OverMedian, s.OverWorst = gain(run.objective, s.Best.SearchObjective, median), gain(run.objective, s.Best.SearchObjective, worst)
+	s.OverMedian, s.OverWorst = gain(run.objective.Gain(s.Best.SearchObjective, median)), gain(run.objective.Gain(s.Best.SearchObjective, worst))
 	if base := tune.ResultOf(run.results, run.baseline); run.baseline != nil && base != nil && base.Rankable() {
 		value := base.Figures().Objective
-		s.Baseline = &value
-		if ratio, known := run.results[b.row].GainOver(run.objective, base); known {
-			s.OverBaseline = &ratio
-		}
+		s.Baseline, s.OverBaseline = &value, gain(run.results[b.row].GainOver(run.objective, base))
 	}
 	return s
 }
 
-// objectives are those of the correct configurations that can be ranked.
-func objectives(results []tune.Result) []float64 {
-	var values []float64
-	for i := range results {
-		if results[i].Rankable() {
-			values = append(values, results[i].Objective)
-		}
-	}
-	return values
+// objectives returns those of the search, of the configurations that can be ranked.
+func (run *Run) objectives() []float64 {
+	return each.Of(run.ranking.Indices, func(i int) float64 { return run.results[i].Objective })
 }
 
 // gain is nil where it is not known.
-func gain(o judge.Objective, value, than float64) *float64 {
-	ratio, known := o.Gain(value, than)
+func gain(ratio float64, known bool) *float64 {
 	if !known {
 		return nil
 	}

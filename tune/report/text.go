@@ -93,10 +93,12 @@ func WriteFinalists(w io.Writer, indent string, o judge.Objective, parameters []
 	}
 	numbers := len(head)
 	rows := [][]string{head}
+	begin := func(rank string, r *tune.Result) []string {
+		values := each.Of(parameters, func(p int) string { return space.FormatValue(r.Configuration.At(p)) })
+		return append(append([]string{rank}, values...), figure.Milliseconds(r.Time())+"ms")
+	}
 	for i, f := range finalists {
-		values := each.Of(parameters, func(p int) string { return space.FormatValue(f.Configuration.At(p)) })
-		row := append([]string{fmt.Sprint(i + 1)}, values...)
-		row = append(row, figure.Milliseconds(f.Time())+"ms", figure.Milliseconds(f.FinalTime())+"ms", fmt.Sprintf("%.1f %%", 100*f.Scatter))
+		row := append(begin(fmt.Sprint(i+1), f.Result), figure.Milliseconds(f.FinalTime())+"ms", fmt.Sprintf("%.1f %%", 100*f.Scatter))
 		if showObjective {
 			row = append(row, figure.Number(f.AtFinal.Objective))
 		}
@@ -107,8 +109,7 @@ func WriteFinalists(w io.Writer, indent string, o judge.Objective, parameters []
 	}
 	for i := range results {
 		if r := &results[i]; r.FinalFailure != "" {
-			values := each.Of(parameters, func(p int) string { return space.FormatValue(r.Configuration.At(p)) })
-			rows = append(rows, append(append([]string{"–"}, values...), figure.Milliseconds(r.Time())+"ms", "failed"))
+			rows = append(rows, append(begin("–", r), "failed"))
 		}
 	}
 	on := ""

@@ -23,8 +23,8 @@ type again struct {
 	result remeasured
 }
 
-func (a *again) lose(late bool, reason string) {
-	a.ended, a.lost, a.late, a.reason = true, true, late, reason
+func (a *again) lose(late bool, why string) {
+	a.ended, a.lost, a.late, a.reason = true, true, late, why
 }
 
 // Remeasure implements tune.Remeasurer, on the first device.

@@ -55,7 +55,7 @@ def test_order_of_calls(package: Any, vector_add: list[Any], observer: Any) -> N
 
     vector_add[4] = {"block_size_x": [64]}
     results, _ = package.tune_kernel(*vector_add, observers=[Calls()], iterations=4)
-    assert results[0]["calls"] == ["before", "started", "finished"] * 4
+    assert results[0]["calls"] == ["before", "started", "finished"] * len(results[0]["times"])
 
 
 def test_own_time(package: Any, vector_add: list[Any], observer: Any, check_best: Any) -> None:

@@ -86,7 +86,7 @@ def test_measured(package: Any, task: Callable[..., Path]) -> None:
     """Kernel Tuner's OpenCL refuses the constant memory that it makes of T1 files, even where there is none."""
     path = task(Search={"Name": "brute_force"})
     results, env = package.tune_kernel_T1(path, "measured.json", output_T4=False, device=0, iterations=3)
-    assert len(results) == 9 and all(len(r["times"]) == 3 for r in results)
+    assert len(results) == 9 and all(len(r["times"]) >= 3 for r in results)
     assert env["strategy"]["used"] == "brute_force"
     results, _ = package.tune_kernel_T1(path, "measured.json", output_T4=False, simulation_mode=True)
     assert len(results) == 9
