@@ -140,7 +140,7 @@ func (f *searchFleet) look(c *cli.Context) error {
 
 // await waits until the fleet has agents enough, and choose accepts its devices.
 func (f *searchFleet) await(c *cli.Context, agents int, choose func(*searchFleet) error) error {
-	tick := time.NewTicker(300 * time.Millisecond)
+	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	said := ""
 	for {

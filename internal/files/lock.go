@@ -23,7 +23,7 @@ func Hold(ctx context.Context, path string, waits func()) (release func() error,
 	if path, err = followLinks(path); err != nil {
 		return nil, err
 	}
-	for {
+	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		release, err := hold(path + ".lock")
 		if err == nil || !(errors.Is(err, ErrInUse) || errors.Is(err, errReplaced) || errors.Is(err, fs.ErrNotExist) && folderExists(path)) {
 			return release, err
@@ -35,14 +35,13 @@ func Hold(ctx context.Context, path string, waits func()) (release func() error,
 		select {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("wait for the process that holds it: %w", ctx.Err())
-		case <-time.After(pollInterval):
+		case <-time.After(wait):
 		}
 	}
 }
 
-// pollInterval is the time between two attempts of Hold. It is short compared with the time that a
-// person notices.
-const pollInterval = 5 * time.Millisecond
+// The times between two attempts of Hold, the first and the longest. A file is mostly held for a moment, but a search may take hours.
+const firstWait, lastWait = 5 * time.Millisecond, 500 * time.Millisecond
 
 func folderExists(path string) bool {
 	_, err := os.Stat(filepath.Dir(path))

@@ -151,7 +151,7 @@ func (e *StartError) Unwrap() error { return e.Err }
 // limit stops a context after some time. A ticker leaves out the ticks for which nobody was ready: while
 // this process is frozen, no time passes.
 func limit(ctx context.Context, after time.Duration, stop context.CancelCauseFunc) {
-	const step = 100 * time.Millisecond
+	const step = 500 * time.Millisecond
 	ticker := time.NewTicker(min(step, after))
 	defer ticker.Stop()
 	for passed := time.Duration(0); passed < after; passed += step {
