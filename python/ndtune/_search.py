@@ -309,7 +309,8 @@ class Search(Outcome):
         """Answer with the objectives of a configuration whose times are known."""
         question = question["end"]
         row, times = self.task.space.configuration(question["configuration"]), question["times"]
-        row |= self._observed.collect(self.task.space.values(row), {}) | {"time": float(np.median(times)), "times": times}
+        row |= self._observed.collect(self.task.space.values(row), {})
+        row |= {"time": float(np.median(times)), "times": times}
         util.process_metrics(row, self.task.metrics)
         for name in self._quantities.values():
             if name not in row:
@@ -342,7 +343,7 @@ class Search(Outcome):
         self.env["log"] = task.keep_log
         self.env["finals"] = [
             space.configuration(f["configuration"])
-            | ({"times": f["times"], "time": float(np.median(f["times"]))} if "times" in f else {"times": [], "time": np.inf})
+            | {"times": f.get("times", []), "time": float(np.median(f.get("times", np.inf)))}
             | ({"reason": told(f["reason"])} if "reason" in f else {})
             for f in self._finals
         ]

@@ -45,8 +45,8 @@ def _number(value: Any) -> str:
 class Results(list[dict[str, Any]]):
     """The results of a search in the order of their evaluation, one dictionary for each configuration.
 
-    The keys are those of Kernel Tuner: the parameters, `time` (the median, in ms), `times`, the metrics, and the times of
-    the stages in ms. A failure has `__error__` instead of times, and the `reason`.
+    The keys are those of Kernel Tuner: the parameters, `time` (the median, in ms), `times`, the metrics, and the times
+    of the stages in ms. A failure has `__error__` instead of times, and the `reason`.
     """
 
     def __init__(

@@ -287,3 +287,11 @@ def test_other_languages_are_handed_over(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "kernel_tuner", None)
     with pytest.raises(ndtune.NdtuneError, match="install kernel_tuner"):
         ndtune.tune_kernel("k", "__global__ void k(int *a) {}", 1, [np.zeros(1, np.int32)], {"block_size_x": [1]})
+
+
+def test_a_cache_of_means_has_the_medians_of_its_launches(tmp_path: Path) -> None:
+    entries = {"1": {"x": 1, "time": 34.0, "times": [1.0, 1.0, 100.0]}, "2": {"x": 2, "time": 2.0}}
+    header = {"device_name": "d", "kernel_name": "k", "problem_size": 1, "tune_params_keys": ["x"]}
+    path = tmp_path / "means.json"
+    path.write_text(json.dumps(header | {"tune_params": {"x": [1, 2]}, "objective": ["time"], "cache": entries}))
+    assert [r["time"] for r in Cache(str(path), "k", 1, {"x": [1, 2]}).results.values()] == [1.0, 2.0]

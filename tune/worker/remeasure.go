@@ -14,12 +14,12 @@ import (
 
 // again is a remeasurement by one worker.
 type again struct {
-	turn   int  // the index of the configuration that is measured; -1: all of them
-	ended  bool // with or without a result
-	lost   bool // its worker has died or was killed
-	late   bool // it was killed because it took too long
-	slow   bool // that was a timed launch
-	reason string
+	turn   int    // the index of the configuration that is measured; -1: all of them
+	ended  bool   // with or without a result
+	lost   bool   // its worker has died or was killed
+	late   bool   // it was killed because it took too long
+	slow   bool   // that was a timed launch
+	reason string // why it was lost
 	result remeasured
 }
 
