@@ -136,21 +136,18 @@ func (d documents) next(ctx context.Context) (text []byte, err error) {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		line := 0 // where it begins in the text
-		for ended := false; err == nil && !ended; {
+		for line, ended := 0, false; err == nil && !ended; { // line: where it begins in the text
 			var part []byte
 			part, err = d.ReadSlice('\n')
-			text = append(text, part...)
-			if err == bufio.ErrBufferFull {
-				err = nil
-			} else if string(bytes.TrimRight(text[line:], " \t\r\n")) == "---" {
-				text = text[:line]
-				ended = len(bytes.TrimSpace(text)) > 0
-			} else {
-				line = len(text)
-			}
-			if len(text) > maxDocument {
+			switch text = append(text, part...); {
+			case len(text) > maxDocument:
 				err = wrong("standard input has a text of more than %d MiB", maxDocument>>20)
+			case err == bufio.ErrBufferFull:
+				err = nil
+			case string(bytes.TrimRight(text[line:], " \t\r\n")) == "---":
+				text, ended = text[:line], len(bytes.TrimSpace(text[:line])) > 0
+			default:
+				line = len(text)
 			}
 		}
 	}()

@@ -1,30 +1,16 @@
 // Package excerpt shortens what messages quote, and shows in it what nobody would see.
 package excerpt
 
-import (
-	"fmt"
-	"strings"
-	"unicode"
-)
+import "strings"
 
 // Visible is a text with escapes, such as \u202e, in the place of characters that change the direction of writing: with them, a text may look
 // like another one. In strings of JSON, C and Python the escapes are the same characters.
-func Visible(text string) string {
-	if !strings.ContainsFunc(text, isBidirectional) {
-		return text
-	}
-	var b strings.Builder
-	for _, c := range text {
-		if isBidirectional(c) {
-			fmt.Fprintf(&b, `\u%04x`, c)
-		} else {
-			b.WriteRune(c)
-		}
-	}
-	return b.String()
-}
+func Visible(text string) string { return visible.Replace(text) }
 
-func isBidirectional(c rune) bool { return unicode.Is(unicode.Bidi_Control, c) }
+// visible has all characters with the property Bidi_Control (Unicode Standard Annex 9).
+var visible = strings.NewReplacer("\u061c", `\u061c`, "\u200e", `\u200e`, "\u200f", `\u200f`,
+	"\u202a", `\u202a`, "\u202b", `\u202b`, "\u202c", `\u202c`, "\u202d", `\u202d`, "\u202e", `\u202e`,
+	"\u2066", `\u2066`, "\u2067", `\u2067`, "\u2068", `\u2068`, "\u2069", `\u2069`)
 
 // most is the number of characters that a message quotes.
 const most = 120

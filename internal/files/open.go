@@ -3,42 +3,36 @@ package files
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 )
 
 // Open opens a regular file for reading.
 func Open(path string) (*os.File, error) {
-	if err := checkPath(path); err != nil {
+	if err := checkPath(path, 1<<62); err != nil {
 		return nil, err
 	}
 	return os.Open(path)
 }
 
-// maxMiB bounds what is read of a file as a whole.
-const maxMiB = 64
-
-// ReadFile reads a regular file whole. A file of more than 64 MiB is an error.
+// ReadFile reads a regular file of at most 64 MiB whole.
 func ReadFile(path string) ([]byte, error) {
-	f, err := Open(path)
-	if err != nil {
+	if err := checkPath(path, 64<<20); err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxMiB<<20+1))
-	if err == nil && len(data) > maxMiB<<20 {
-		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it has more than %d MiB, the most that is read of such a file", maxMiB)}
-	}
-	return data, err
+	return os.ReadFile(path)
 }
 
-func checkPath(path string) error {
+func checkPath(path string, most int64) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	if err := CheckRegular(info); err != nil {
+	err = CheckRegular(info)
+	if err == nil && info.Size() > most {
+		err = fmt.Errorf("it has more than %d MiB, the most that is read of such a file", most>>20)
+	}
+	if err != nil {
 		return &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	return nil

@@ -23,10 +23,6 @@ Message = dict[str, Any]
 Then = Callable[[Callable[[], bool]], None]
 Handler = Callable[[Message], "Message | None | tuple[Message, Then]"]
 
-# Any process of this machine can connect. These limits are for connections that have not sent the token yet.
-MOST_STRANGERS = 50
-MOST_BYTES = 1000  # of the first line
-
 
 class Callbacks:
     """Answers questions by handlers, one for each kind; a context manager, which closes all sockets at its end.
@@ -62,15 +58,16 @@ class Callbacks:
             connection = self._server.accept()[0]
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._relays[connection] = _Relay()
-            strangers = [c for c, relay in self._relays.items() if relay.kind is None]
-            if len(strangers) > MOST_STRANGERS:
-                self._drop(strangers[0])
+            # Any process of this machine can connect: 50 connections may wait that have not sent the token yet.
+            for stranger in [c for c, relay in self._relays.items() if relay.kind is None][:-50]:
+                self._relays.pop(stranger)
+                stranger.close()
             return
         relay = self._relays[ready]
         try:
             data = ready.recv(1 << 16)
             *lines, relay.rest = (relay.rest + data).split(b"\n")
-            if relay.kind is None and (lines or len(relay.rest) > MOST_BYTES):
+            if relay.kind is None and (lines or len(relay.rest) > 1000):
                 token, _, kind = (lines or [relay.rest]).pop(0).partition(b" ")
                 relay.kind = kind.decode(errors="replace")
                 if not secrets.compare_digest(token, self._token.encode()):
@@ -80,7 +77,8 @@ class Callbacks:
         except ConnectionError:
             data = b""
         if not data:
-            self._drop(ready)
+            del self._relays[ready]
+            ready.close()
 
     def send(self, kind: str, message: Message) -> None:
         """Send an answer that a handler of this kind did not give at once."""
@@ -88,10 +86,6 @@ class Callbacks:
             if relay.kind == kind:
                 with contextlib.suppress(ConnectionError):  # the program has ended, and says why
                     connection.sendall(_line(message))
-
-    def _drop(self, connection: socket.socket) -> None:
-        del self._relays[connection]
-        connection.close()
 
     def _reply(self, connection: socket.socket, relay: "_Relay", line: bytes, more: list[bytes]) -> None:
         reply: Any = None

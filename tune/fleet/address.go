@@ -12,7 +12,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/files"
 )
 
@@ -26,6 +25,7 @@ const (
 // An access says how a program reaches the servers of a fleet, and how they prove themselves to each other.
 type access struct {
 	servers      []string // their addresses, without parameters
+	shown        []string // these without users and passwords
 	certificates []string // digests
 	authorities  []string // files
 	credentials  string   // file; "": the addresses have passwords, or the servers are on this machine
@@ -56,7 +56,8 @@ func parseAddresses(addresses string) (*access, error) {
 			anonymous = anonymous || u.User == nil
 		}
 		u.RawQuery = ""
-		a.servers = append(a.servers, u.String())
+		a.servers = append(a.servers, strings.ReplaceAll(u.String(), ",", "%2C")) // a comma in a password would begin the next address
+		a.shown = append(a.shown, u.Scheme+"://"+u.Host)
 	}
 	if anonymous && a.credentials == "" {
 		return nil, errors.New("another machine needs credentials: give the whole address that the server printed, " +
@@ -91,10 +92,7 @@ func (a *access) addParameters(query string) error {
 
 // options returns what a connection needs beside the addresses.
 func (a *access) options() ([]nats.Option, error) {
-	options := []nats.Option{func(o *nats.Options) error { // a list: the client would take a comma in a password for the next address
-		o.Servers = a.servers
-		return nil
-	}}
+	var options []nats.Option
 	if a.credentials != "" {
 		user, err := userOf(a.credentials)
 		if err != nil {
@@ -147,12 +145,4 @@ func isLoopback(host string) bool {
 	}
 	a, err := netip.ParseAddr(host)
 	return err == nil && a.IsLoopback()
-}
-
-// String returns the addresses without users and passwords.
-func (a *access) String() string {
-	return strings.Join(each.Of(a.servers, func(server string) string {
-		u, _ := url.Parse(server)
-		return u.Scheme + "://" + u.Host
-	}), ",")
 }

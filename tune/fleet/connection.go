@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -80,14 +81,14 @@ func Connect(ctx context.Context, address, name string, note func(text string)) 
 			}
 		}),
 	)
-	n, err := nats.Connect("", options...)
+	n, err := nats.Connect(strings.Join(a.servers, ","), options...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to the fleet at %s: %w", a, err)
+		return nil, fmt.Errorf("connect to the fleet at %s: %w", strings.Join(a.shown, ","), err)
 	}
 	c.nats = n
 	if err := c.prepareAllowed(ctx); err != nil {
 		n.Close()
-		return nil, fmt.Errorf("the server at %s: %w", a, err)
+		return nil, fmt.Errorf("the server at %s: %w", strings.Join(a.shown, ","), err)
 	}
 	return c, nil
 }

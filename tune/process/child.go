@@ -130,10 +130,7 @@ type Bulky interface {
 }
 
 // A SegmentPlace is where children find a [Segment]: its number among the files of the parent, and the device and inode that prove it.
-type SegmentPlace struct {
-	Number        int
-	Device, Inode uint64
-}
+type SegmentPlace struct{ Number, Device, Inode uint64 }
 
 // bulkOf returns the data of a request; its length is 0 if there are none.
 func bulkOf(request any) (data *[]byte, length int) {

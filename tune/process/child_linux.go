@@ -1,10 +1,8 @@
 package process
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"sync"
 	"syscall"
@@ -17,11 +15,7 @@ func OwnPath() (string, error) {
 	if _, err := os.Stat(self); err == nil {
 		return self, nil
 	}
-	path, err := exec.LookPath(os.Args[0])
-	if err != nil {
-		return "", fmt.Errorf("%w; mount /proc, or start the program by its path", err)
-	}
-	return filepath.Abs(path)
+	return exec.LookPath(os.Args[0])
 }
 
 // endWithParent lets the kernel kill a child when the parent ends, even a child that hangs or

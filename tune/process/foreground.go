@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -57,11 +58,8 @@ func Foreground(c *exec.Cmd, watch func() error) (*End, error) {
 
 // EndSignals are the signals that ask this program to end. Under nohup, SIGHUP is none.
 func EndSignals() []os.Signal {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		signals = append(signals, syscall.SIGHUP)
-	}
-	return signals
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	return slices.DeleteFunc(all, func(s os.Signal) bool { return s == syscall.SIGHUP && signal.Ignored(s) })
 }
 
 // watchInterval is the time between two calls of a watcher.

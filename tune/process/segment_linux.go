@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -11,6 +12,7 @@ import (
 type Segment struct {
 	Bytes []byte // before Seal
 	file  *os.File
+	place SegmentPlace
 }
 
 // NewSegment returns a segment of some bytes. It is an error where the operating system has none, or none for children.
@@ -20,12 +22,14 @@ func NewSegment(size int) (*Segment, error) {
 		return nil, fmt.Errorf("make a segment of memory: %w", err)
 	}
 	s := &Segment{file: os.NewFile(uintptr(fd), "segment")}
-	if err = s.file.Truncate(int64(size)); err == nil {
+	var own unix.Stat_t
+	if err = errors.Join(s.file.Truncate(int64(size)), unix.Fstat(fd, &own)); err == nil {
 		s.Bytes, err = unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	}
+	s.place = SegmentPlace{uint64(fd), uint64(own.Dev), own.Ino}
 	var read *os.File
 	if err == nil {
-		read, err = s.place().open(os.Getpid())
+		read, err = s.place.open(os.Getpid())
 	}
 	if err != nil {
 		s.Close()
@@ -35,23 +39,13 @@ func NewSegment(size int) (*Segment, error) {
 	return s, nil
 }
 
-// place returns where children find the segment.
-func (s *Segment) place() SegmentPlace {
-	var info unix.Stat_t
-	_ = unix.Fstat(int(s.file.Fd()), &info)
-	return SegmentPlace{Number: int(s.file.Fd()), Device: uint64(info.Dev), Inode: info.Ino}
-}
-
 // open opens a segment of a process. In a PID namespace without a /proc of its own, the process of that number there is another one: its file is
 // not opened.
 func (p SegmentPlace) open(pid int) (*os.File, error) {
 	path := fmt.Sprintf("/proc/%d/fd/%d", pid, p.Number)
-	var info unix.Stat_t
-	if err := unix.Stat(path, &info); err != nil {
-		return nil, &os.PathError{Op: "find", Path: path, Err: err}
-	}
-	if uint64(info.Dev) != p.Device || info.Ino != p.Inode {
-		return nil, fmt.Errorf("%s is not the segment with device %d and inode %d: the file of another process", path, p.Device, p.Inode)
+	var there unix.Stat_t
+	if err := unix.Stat(path, &there); err != nil || p != (SegmentPlace{p.Number, uint64(there.Dev), there.Ino}) {
+		return nil, fmt.Errorf("%s is not the segment with device %d and inode %d", path, p.Device, p.Inode)
 	}
 	return os.Open(path)
 }
@@ -60,7 +54,7 @@ func (p SegmentPlace) open(pid int) (*os.File, error) {
 func (s *Segment) Seal() SegmentPlace {
 	_ = unix.Munmap(s.Bytes)
 	s.Bytes = nil
-	return s.place()
+	return s.place
 }
 
 // Close gives the memory back. It does nothing on nil.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"io"
@@ -30,11 +31,9 @@ var fragment = template.Must(template.New("fragment.html").Funcs(template.FuncMa
 // outside it, and it is light or dark as the reader's system is, or the notebook around it.
 func (r *Report) WriteFragment(w io.Writer) error {
 	var b strings.Builder
-	if err := fragment.Execute(&b, r); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, excerpt.Visible(b.String()))
-	return err
+	err := fragment.Execute(&b, r)
+	_, failed := io.WriteString(w, excerpt.Visible(b.String()))
+	return cmp.Or(err, failed)
 }
 
 // A curve is the course of a search as paths of SVG, in a box of 600 × 150: some 500 of the objectives, and the best so far. Low, High and
