@@ -92,21 +92,19 @@ func execute(ctx context.Context, args []string, in io.Reader, out *output, note
 // await returns what a computation returns, or the error of ctx as soon as that is done: the computation is left alone then, so it must
 // change nothing.
 func await[T any](ctx context.Context, compute func() (T, error)) (made T, err error) {
-	done := make(chan struct{})
-	var computed T
-	var failed error
+	answer := make(chan func() (T, error), 1)
 	go func() {
-		defer close(done)
-		computed, failed = compute()
+		made, err := compute()
+		answer <- func() (T, error) { return made, err }
 	}()
 	select {
 	case <-ctx.Done():
-	case <-done:
+	case computed := <-answer:
+		if ctx.Err() == nil {
+			return computed()
+		}
 	}
-	if err := ctx.Err(); err != nil {
-		return made, err
-	}
-	return computed, failed
+	return made, ctx.Err()
 }
 
 // readRecord reads a record, until it is interrupted.

@@ -27,18 +27,6 @@ func checkWritable(path string) error {
 	return files.Check(path)
 }
 
-// checkNewFolder makes sure that files can be written in a folder, which is made with those that it stands in.
-func checkNewFolder(folder string) error {
-	path := filepath.Join(folder, "a.npy")
-	for parent := filepath.Dir(path); parent != path; parent = filepath.Dir(path) {
-		if _, err := os.Stat(parent); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		path = parent
-	}
-	return files.Check(path)
-}
-
 // checkOutputs refuses files that cannot be written, before anything is measured: of another format,
 // outside of a folder, where nothing can be written, or named twice, also among other files of the command line. The error of check
 // names the path.

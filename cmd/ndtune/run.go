@@ -56,11 +56,6 @@ a specification after the other on standard input, and reads a line for each (do
 			}
 			e := evaluationOf(c)
 			e.Named, e.Outputs = true, c.String("outputs")
-			if e.Outputs != "" {
-				if err := checkNewFolder(e.Outputs); err != nil {
-					return wrong("--outputs %s: %w", e.Outputs, err)
-				}
-			}
 			choose := sync.OnceValues(func() (device.Listed, error) { return selectDevice(c) })
 			if c.Bool("json") && c.Args().First() == standardInput {
 				return runEach(c, e, choose)

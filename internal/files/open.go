@@ -55,3 +55,11 @@ func CheckRegular(info fs.FileInfo) error {
 	}
 	return errors.New("it is not a regular file")
 }
+
+// WithoutPath leaves out the path of an error of the operating system, for messages that name the file already.
+func WithoutPath(err error) error {
+	if at, ok := err.(*fs.PathError); ok {
+		return at.Err
+	}
+	return err
+}

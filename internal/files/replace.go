@@ -92,24 +92,19 @@ func create(path string, mode os.FileMode) (*Replacement, error) {
 	case !exists && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	var own error // why the file itself cannot be written to
-	if exists {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if own = err; own == nil {
-			_ = f.Close()
-		}
-		if errors.Is(own, syscall.EROFS) || errors.Is(own, syscall.EPERM) { // it cannot be replaced, either
-			return nil, own
-		}
+	own, unwritable := os.OpenFile(path, os.O_WRONLY, 0)
+	_ = own.Close()                                                                   // of no file, too
+	if errors.Is(unwritable, syscall.EROFS) || errors.Is(unwritable, syscall.EPERM) { // it cannot be replaced, either
+		return nil, unwritable
 	}
 	removeAbandoned(path)
 	folder := filepath.Dir(path)
 	f, err := os.OpenFile(filepath.Join(folder, temporaryPrefix(path)+strconv.Itoa(os.Getpid())), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
-	if exists && own == nil && isFixed(err) {
+	if unwritable == nil && isFixed(err) {
 		f, err = os.CreateTemp("", "ndtune")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("make a file in %s: %w", folder, withoutPath(err))
+		return nil, fmt.Errorf("make a file in %s: %w", folder, WithoutPath(err))
 	}
 	r := &Replacement{file: f, path: path, temporary: f.Name()}
 	if _, err := Lock(f); errors.Is(err, ErrInUse) {
@@ -125,15 +120,7 @@ func create(path string, mode os.FileMode) (*Replacement, error) {
 // Write adds to the new content.
 func (r *Replacement) Write(b []byte) (int, error) {
 	n, err := r.file.Write(b)
-	return n, withoutPath(err)
-}
-
-// withoutPath leaves out the name of a temporary file, which says nothing to a user.
-func withoutPath(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
-	}
-	return err
+	return n, WithoutPath(err)
 }
 
 // Commit puts the new content, which is on the disk by then, in the place of the file.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -111,16 +110,7 @@ func (l *Log) append(c space.Configuration, p entry, unknown string) error {
 }
 
 func (l *Log) cannotAppend(err error) error {
-	return fmt.Errorf("append to the run log %s: %w", l.path, withoutPath(err))
-}
-
-// withoutPath leaves out the path of an error of the operating system, which stands in the
-// message already.
-func withoutPath(err error) error {
-	if path, ok := err.(*fs.PathError); ok {
-		return path.Err
-	}
-	return err
+	return fmt.Errorf("append to the run log %s: %w", l.path, files.WithoutPath(err))
 }
 
 // write adds a whole line in one call, so that a reader sees all of it or, at worst, a
@@ -180,7 +170,7 @@ func (l *Log) Close() error {
 		err = closing
 	}
 	if err != nil {
-		return fmt.Errorf("close the run log %s: %w", l.path, withoutPath(err))
+		return fmt.Errorf("close the run log %s: %w", l.path, files.WithoutPath(err))
 	}
 	return nil
 }
@@ -199,7 +189,7 @@ func Open(path string, h Header) (*Log, error) { return openLog(path, h, nil) }
 func openLog(path string, h Header, has func(tune.Result) bool) (*Log, error) {
 	l, err := open(path, h, has)
 	if err != nil {
-		return nil, fmt.Errorf("open the run log %s: %w", path, withoutPath(err))
+		return nil, fmt.Errorf("open the run log %s: %w", path, files.WithoutPath(err))
 	}
 	return l, nil
 }

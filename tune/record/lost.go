@@ -34,7 +34,7 @@ func (l *Log) mend() {
 	}
 	before := l.lost
 	kept, err := l.restore()
-	l.lost = withoutPath(err)
+	l.lost = files.WithoutPath(err)
 	if l.notify == nil {
 		return
 	}
@@ -66,7 +66,7 @@ func (l *Log) harm() string {
 	case errors.Is(err, fs.ErrNotExist):
 		return "disappeared"
 	case err != nil:
-		return fmt.Sprintf("could not be reached any more (%v)", withoutPath(err))
+		return fmt.Sprintf("could not be reached any more (%v)", files.WithoutPath(err))
 	case !os.SameFile(opened, there):
 		return "was replaced by another file"
 	case opened.Size() < end:

@@ -112,7 +112,7 @@ func read(path string, skip bool) (r *Record, skipped []DamagedLine, err error) 
 		}
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("read results from %s: %w", path, withoutPath(err))
+		return nil, nil, fmt.Errorf("read results from %s: %w", path, files.WithoutPath(err))
 	}
 	return r, skipped, nil
 }

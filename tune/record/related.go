@@ -80,7 +80,7 @@ func FindRelated(folder string, h Header, own string) (found []Related, troubles
 		}
 		header, err := headerOf(path)
 		if err != nil {
-			troubles = append(troubles, fmt.Errorf("read %s: %w", path, withoutPath(err)))
+			troubles = append(troubles, fmt.Errorf("read %s: %w", path, files.WithoutPath(err)))
 			continue
 		}
 		if far, ok := header.remoteness(h); ok {

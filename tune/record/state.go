@@ -110,7 +110,7 @@ func KnownPeaks(d hardware.Device, method int, conditions string) (*hardware.Pea
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read the device's peaks in %s: %w", path, withoutPath(err))
+		return nil, fmt.Errorf("read the device's peaks in %s: %w", path, files.WithoutPath(err))
 	case kept.Peaks == nil || kept.Peaks.Method != method || kept.PeaksKey() != d.PeaksKey():
 		return nil, nil
 	}

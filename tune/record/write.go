@@ -103,7 +103,7 @@ func FormatOf(path string) (string, error) {
 
 func writing(path string, err error) error {
 	if err != nil {
-		return fmt.Errorf("write results to %s: %w", path, withoutPath(err))
+		return fmt.Errorf("write results to %s: %w", path, files.WithoutPath(err))
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func (s SkippedLine) String() string { return fmt.Sprintf("line %d: %s", s.Numbe
 func Read(path string) (*File, error) {
 	f, err := read(path)
 	if err != nil {
-		return nil, fmt.Errorf("read wisdom from %s: %w", path, withoutPath(err))
+		return nil, fmt.Errorf("read wisdom from %s: %w", path, files.WithoutPath(err))
 	}
 	return f, nil
 }
@@ -334,7 +334,7 @@ func directionOf(o judge.Objective) string {
 func Add(ctx context.Context, path string, more ...*File) (*File, error) {
 	f, err := add(ctx, path, more)
 	if err != nil {
-		return nil, fmt.Errorf("add wisdom to %s: %w", path, withoutPath(err))
+		return nil, fmt.Errorf("add wisdom to %s: %w", path, files.WithoutPath(err))
 	}
 	return f, nil
 }
@@ -435,12 +435,4 @@ func (f *File) prune() {
 		}
 	}
 	f.lines = slices.DeleteFunc(f.lines, func(l line) bool { return l.record != nil && removed[l.record] })
-}
-
-// withoutPath leaves out the path of an error of the operating system, which stands in the message already.
-func withoutPath(err error) error {
-	if path, ok := err.(*fs.PathError); ok {
-		return path.Err
-	}
-	return err
 }

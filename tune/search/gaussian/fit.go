@@ -30,15 +30,12 @@ const (
 // points of f features it takes time O(f·n³ + f²·n²). If ctx is done first, or if there are fewer than two points, the process is as it was. The process must be conditioned
 // again afterwards, by Condition.
 func (p *Process) Fit(ctx context.Context, points [][]float64, y []float64) {
-	if len(points) < 2 {
-		return
-	}
 	scales, noise := slices.Clone(p.scales), p.noise
 	best := p.likelihood(points, y, scales, noise)
 	step := firstStep
 	for range fitRounds {
 		for i, own := range scales {
-			if ctx.Err() != nil {
+			if ctx.Err() != nil || len(points) < 2 {
 				return
 			}
 			for _, factor := range []float64{math.Exp(step), math.Exp(-step)} {
