@@ -15,7 +15,7 @@ var Floors = [][]string{
 	{"tune", "tune/search/command"},
 	{"tune/device", "tune/record"},
 	{"tune/device/peak", "tune/compare", "tune/wisdom"},
-	{"tune/spec", "tune/worker", "tune/simulate", "tune/report", "tune/export", "tune/dynamic", "tune/fleet", "tune/check"},
+	{"tune/spec", "tune/worker", "tune/simulate", "tune/report", "tune/export", "tune/fleet", "tune/check"},
 	{"diffusion", "matmul", "tune/live", "tune/initial", "tune/session", "internal/foreign"},
 	{"cmd/ndtune"},
 }

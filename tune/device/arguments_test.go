@@ -44,6 +44,28 @@ __kernel void scalars(__global long *out, char a, uchar b, short c, ushort d, in
 	}))
 }
 
+// TestArgumentsOfAnApplication: what is built for an application takes an argument for each one of the problem.
+func TestArgumentsOfAnApplication(t *testing.T) {
+	p, d := mustProblem(t, scale(1)), testDevice(t)
+	l, err := NewLauncher(d, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Release()
+	identity, err := Describe(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := l.BuildFor(t.Context(), p, configurationOf(t, p, nil), identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer built.Release()
+	if err := built.Bind(int32(1)); err == nil || err.Error() != "run scale: 1 arguments are given, the problem has 3" {
+		t.Error(err)
+	}
+}
+
 func TestVectorScalars(t *testing.T) {
 	wantCorrect(t, "vectors", evaluateFirst(t, task.Definition{
 		Kernel: task.Kernel{Name: "vectors", Source: `

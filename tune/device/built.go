@@ -171,14 +171,6 @@ func (b *Built) Times(n int) ([]float64, error) {
 	return Milliseconds(times), nil
 }
 
-// Run is [Built.Bind] followed by one run.
-func (b *Built) Run(arguments ...any) ([]float64, error) {
-	if err := b.Bind(arguments...); err != nil {
-		return nil, err
-	}
-	return b.Times(1)
-}
-
 // believed returns the times of those runs of which all launches have one.
 func (b *Built) believed(times []float64) (rest []float64) {
 	for run := range slices.Chunk(times, len(b.Launches)) {

@@ -210,16 +210,8 @@ func (e *Entry) name() string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16]
 }
 
-// Neighbours returns the best configurations of the nearest sizes that the file has for the device and the
+// neighbours returns the best configurations of the nearest sizes that a file has for the device and the
 // source, to begin a search with: see [tune.Neighbours].
-func (e *Entry) Neighbours() ([]space.Configuration, error) {
-	f, err := e.read()
-	if err != nil {
-		return nil, err
-	}
-	return e.neighbours(f), nil
-}
-
 func (e *Entry) neighbours(f *File) []space.Configuration {
 	type size struct {
 		dimensions [3]int

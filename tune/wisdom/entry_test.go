@@ -121,7 +121,9 @@ func TestKnownWithTheSameConstants(t *testing.T) {
 	if err != nil || len(f.Records) != 2*MaxKept || len(f.Skipped) > 0 {
 		t.Fatalf("%v: %+v", err, f)
 	}
-	neighbours, err := entry(t, path, inner(16), h200).Neighbours()
+	e := entry(t, path, inner(16), h200)
+	f, err = e.read()
+	neighbours := e.neighbours(f)
 	if err != nil || len(neighbours) != 5 || neighbours[0].Key() == neighbours[1].Key() {
 		t.Errorf("%v: %v", err, neighbours)
 	}
@@ -190,6 +192,18 @@ func TestFindBeginsWithNeighbours(t *testing.T) {
 	}
 	if f, err := Read(path); err != nil || len(f.Records) != 2+3+5+5 {
 		t.Errorf("%v: a search that was given up has left its results: %+v", err, f)
+	}
+}
+
+// TestFindThatCannotKeep: if the result of a search cannot be added to the file, the error names the file.
+func TestFindThatCannotKeep(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "k.wisdom")
+	p := groups(t, 64)
+	_, err := entry(t, path, p, h200).Find(t.Context(), nil, func(context.Context, []space.Configuration) (*record.Record, error) {
+		return ran(t, p, h200, 1), os.Mkdir(path, 0o777)
+	})
+	if err == nil || !strings.Contains(err.Error(), path) {
+		t.Error(err)
 	}
 }
 

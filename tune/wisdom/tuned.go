@@ -69,12 +69,12 @@ func Tuned(ctx context.Context, d *cl.Device, p *problem.Problem, o Options) (*T
 	}
 	t := &Tuning{}
 	t.Found, err = e.Find(ctx, o.Waits, func(ctx context.Context, neighbours []space.Configuration) (*record.Record, error) {
-		evaluator, err := o.OpenEvaluator(ctx, d, p)
+		evaluator, err := o.open(ctx, d, p)
 		if err != nil {
 			return nil, err
 		}
 		defer evaluator.Close()
-		run := o.Search(p, neighbours)
+		run := o.search(p, neighbours)
 		if run.MaxEvaluations == 0 && run.TimeLimit == 0 {
 			run.TimeLimit = DefaultTimeLimit
 		}
@@ -95,17 +95,17 @@ func Tuned(ctx context.Context, d *cl.Device, p *problem.Problem, o Options) (*T
 	return t, p.Generate(ctx, t.Variant, generator)
 }
 
-// OpenEvaluator opens the evaluator that the options name.
-func (o *Options) OpenEvaluator(ctx context.Context, d *cl.Device, p *problem.Problem) (Evaluator, error) {
+// open opens the evaluator that the options name.
+func (o *Options) open(ctx context.Context, d *cl.Device, p *problem.Problem) (Evaluator, error) {
 	if o.Open != nil {
 		return o.Open(ctx)
 	}
 	return device.Open(d, p, device.Options{EarlyStop: p.Timing().EarlyStop})
 }
 
-// Search returns the options of a search that begins with the baseline of the problem and with neighbours, unless
+// search returns the options of a search that begins with the baseline of the problem and with neighbours, unless
 // Run has a strategy of its own.
-func (o *Options) Search(p *problem.Problem, neighbours []space.Configuration) tune.Options {
+func (o *Options) search(p *problem.Problem, neighbours []space.Configuration) tune.Options {
 	run := o.Run
 	if run.Strategy != nil {
 		return run
