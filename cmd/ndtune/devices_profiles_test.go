@@ -315,7 +315,7 @@ func TestClocksOfRealDevices(t *testing.T) {
 			m.write("slow.yaml", strings.NewReplacer("[4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048]", "[4, 8]", "[1, 2, 4]", "1", "[1, 48, 600]", "1", "[0, 1]", "0",
 				"scale.yaml", "slow.yaml", "takes 10000 +", "takes 100000 + 10000000 * (block_size_x == 4) +").Replace(scaleSpec))
 			out, notes := m.run(0, standin.FaultsVariable+"=device waits; "+faults[i%len(faults)], "tune", "slow.yaml", "--iterations", "3")
-			if !strings.Contains(out, "\ntimer: host\n") || !strings.Contains(notes, "times come from the host's clock") {
+			if !strings.Contains(out, "\ntimer: host\n") || !strings.Contains(notes, "Times come from the host's clock") {
 				t.Errorf("%s: it does not say what clock it uses: %s%s", faults[i%len(faults)], out, notes)
 			}
 			if best := after(out, "best performing configuration: "); !strings.HasPrefix(best, "block_size_x=8,") {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -100,6 +102,11 @@ func runOne(c *cli.Context, e session.Evaluation, choose func() (device.Listed, 
 	listed, err := choose()
 	if err != nil {
 		return err
+	}
+	if e.Outputs != "" {
+		if err := cmp.Or(os.MkdirAll(e.Outputs, 0o777), checkWritable(filepath.Join(e.Outputs, "out.npy"))); err != nil {
+			return wrong("--outputs: %w", err)
+		}
 	}
 	one := session.New(session.Plan{Spec: s}, session.Place{Devices: []device.Listed{listed}}, e, listener(c))
 	defer one.Close()

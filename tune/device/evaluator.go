@@ -78,7 +78,7 @@ type Options struct {
 	// Launcher is that of an evaluator of the same device, from [Evaluator.Detach]; nil: Open makes one.
 	Launcher *Launcher
 
-	// Outputs is a folder that gets the outputs of the first launch of each configuration, which finds the initial content of all
+	// Outputs is an existing folder that gets the outputs of the first launch of each configuration, which finds the initial content of all
 	// buffers, as NAME.npy: see [tune.Result.Files]. "": they are not kept.
 	Outputs string
 

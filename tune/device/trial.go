@@ -8,7 +8,6 @@ import (
 	"hash/fnv"
 	"hash/maphash"
 	"math"
-	"os"
 	"slices"
 	"time"
 
@@ -175,9 +174,6 @@ func (t *trial) guard(context.Context) error {
 func (t *trial) keepOutputs(context.Context) error {
 	if t.outputs == "" {
 		return nil
-	}
-	if err := os.MkdirAll(t.outputs, 0o777); err != nil {
-		return fmt.Errorf("make the folder of outputs: %w", err)
 	}
 	t.result.Files = map[string]string{}
 	for i, info := range t.session.infos {

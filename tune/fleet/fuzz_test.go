@@ -65,7 +65,7 @@ func FuzzMessage(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := a.resultOf(c)
+			r := a.resultOf(c, tune.Retest{})
 			if r.Status == tune.Correct && len(r.Times) == 0 {
 				t.Errorf("%q: a result without times", data)
 			}

@@ -293,7 +293,7 @@ func (e *Evaluator) Probe(ctx context.Context, c space.Configuration, again tune
 	}
 	var probed tune.Result
 	for _, name := range slices.Sorted(maps.Keys(answers)) {
-		if r := answers[name].resultOf(c); probed.Status == "" || probed.Status == tune.Correct && r.Status != tune.Correct {
+		if r := answers[name].resultOf(c, again); probed.Status == "" || probed.Status == tune.Correct && r.Status != tune.Correct {
 			probed = r
 		}
 	}

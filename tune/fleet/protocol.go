@@ -141,14 +141,14 @@ type answer struct {
 	GivenBack bool `json:"given_back,omitempty"` // there is no result: the agent leaves, or has other work
 }
 
-// resultOf returns the result of a work. An answer that has none that a log can keep counts as a failure.
-func (a answer) resultOf(c space.Configuration) tune.Result {
+// resultOf returns the result of a work, or of a retest, which has no times. An answer that has none that a log can keep counts as a failure.
+func (a answer) resultOf(c space.Configuration, again tune.Retest) tune.Result {
 	r := a.Result
 	wrong := ""
 	switch {
 	case r.Status != "" && !slices.Contains(tune.Statuses(), r.Status):
 		wrong = fmt.Sprintf("a result with the status %q", r.Status)
-	case r.Status == "" || r.Status == tune.Correct && len(r.Times) == 0:
+	case r.Status == "" || r.Status == tune.Correct && len(r.Times) == 0 && again.Launches == 0:
 		wrong = "a result without times"
 	case slices.ContainsFunc(r.Times, func(t float64) bool { return t < 0 }):
 		wrong = "a result with negative times"

@@ -106,7 +106,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 		e.counted++
 		e.mutex.Unlock()
 		select {
-		case out <- a.resultOf(c):
+		case out <- a.resultOf(c, tune.Retest{}):
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()

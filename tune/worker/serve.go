@@ -189,7 +189,7 @@ func (s *server) do(r request) error {
 }
 
 // traceVariable names a file to which workers add a line as they begin with a configuration: the
-// PID, build or evaluate, and the configuration.
+// PID, build or evaluate, and the configuration. A retest is not among them.
 const traceVariable = "NDTUNE_WORKER_TRACE"
 
 func (s *server) note(task string, c space.Configuration) {
@@ -226,7 +226,9 @@ func (s *server) evaluate(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	s.note("evaluate", configuration)
+	if j.Retest.Launches == 0 {
+		s.note("evaluate", configuration)
+	}
 	r, err := s.evaluator.One(ctx, configuration, device.Prebuilt{Binary: j.Binary, Readings: j.Readings, Fresh: j.Fresh, Retest: j.Retest})
 	var lost *device.LostError
 	if err != nil && (r.Status == "" || !errors.As(err, &lost)) {
