@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	disk "github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/hardware"
 )
 
@@ -43,17 +44,9 @@ func (f files) text(name string) (string, error) {
 		return "", fmt.Errorf("%s cannot be read by this user", f.path(name))
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", f.path(name), cause(err))
+		return "", fmt.Errorf("%s: %w", f.path(name), disk.WithoutPath(err))
 	}
 	return strings.TrimSpace(string(data)), nil
-}
-
-// cause returns the error of a file without its path.
-func cause(err error) error {
-	if at, is := errors.AsType[*fs.PathError](err); is {
-		return at.Err
-	}
-	return err
 }
 
 // number returns a function that reads the number in a file, in the unit of which it has so many in one.

@@ -65,7 +65,7 @@ func (f files) read(name string) ([]byte, error) {
 	if err == nil && len(text) > maxFileSize {
 		return nil, fmt.Errorf("it has more than the %d bytes that are read", maxFileSize)
 	}
-	return text, withoutPath(err)
+	return text, disk.WithoutPath(err)
 }
 
 // open opens a regular file.
@@ -78,7 +78,7 @@ func (f files) open(name string) (fs.File, error) {
 		return nil, err
 	}
 	file, err := f.fsys.Open(name)
-	return file, withoutPath(err)
+	return file, disk.WithoutPath(err)
 }
 
 // checkRegular returns an error unless the name is that of a regular file.
@@ -96,14 +96,7 @@ func (f files) stat(name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	info, err := fs.Stat(f.fsys, name)
-	return info, withoutPath(err)
-}
-
-func withoutPath(err error) error {
-	if at, is := errors.AsType[*fs.PathError](err); is {
-		return at.Err
-	}
-	return err
+	return info, disk.WithoutPath(err)
 }
 
 // explain returns the error of a file that could not be read. If there is no such file, it suggests
