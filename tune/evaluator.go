@@ -100,8 +100,6 @@ type Log interface {
 	Append(Result) error
 	// Withdraw removes a failure, so that its configuration has no result.
 	Withdraw(Result) error
-	// AppendCards keeps the times of a result on several cards.
-	AppendCards(Result) error
 	// AppendFinal keeps the final measurement of a result: Final, FinalDevice, FinalReadings and AtFinal.
 	AppendFinal(Result) error
 }

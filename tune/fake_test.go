@@ -120,7 +120,6 @@ type memory struct {
 	previous   []Result
 	results    []Result
 	finals     []Result
-	cards      []Result
 	failAppend int // the append that fails, from 1
 	failFinal  bool
 }
@@ -141,11 +140,6 @@ func (m *memory) Withdraw(r Result) error {
 	return nil
 }
 
-func (m *memory) AppendCards(r Result) error {
-	m.cards = append(m.cards, r)
-	return nil
-}
-
 func (m *memory) AppendFinal(r Result) error {
 	if m.failFinal {
 		return fmt.Errorf("no space left on device")
@@ -156,20 +150,14 @@ func (m *memory) AppendFinal(r Result) error {
 
 // reopened is the log as a later run finds it.
 func (m *memory) reopened() *memory {
-	final, cards := map[string]Result{}, map[string][]CardTimes{}
+	final := map[string]Result{}
 	for _, r := range m.finals {
 		final[r.Configuration.Key()] = r
-	}
-	for _, r := range m.cards {
-		cards[r.Configuration.Key()] = r.Cards
 	}
 	n := &memory{}
 	for _, r := range append(append([]Result(nil), m.previous...), m.results...) {
 		if kept, ok := final[r.Configuration.Key()]; ok {
 			r.Final, r.FinalFailure = kept.Final, kept.FinalFailure
-		}
-		if times, ok := cards[r.Configuration.Key()]; ok {
-			r.Cards = times
 		}
 		n.previous = append(n.previous, r)
 	}

@@ -35,7 +35,7 @@ const (
 )
 
 // measureFinalists measures the best results and the baseline again, in turn, if the evaluator can. If several cards
-// took part in the search, they are compared first, and one of them measures all finalists.
+// took part in the search, one of them measures all finalists.
 func (r *run) measureFinalists(ctx context.Context) error {
 	remeasurer, ok := r.evaluator.(Remeasurer)
 	n := cmp.Or(r.options.Finalists, defaultFinalists)
@@ -45,12 +45,6 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	case ctx.Err() != nil:
 		r.outcome.Stop = Interrupted // whatever else it would have been
 		return nil
-	}
-	several, _ := remeasurer.(Cards)
-	if several != nil {
-		if err := r.compareCards(ctx, several); err != nil && ctx.Err() == nil {
-			return fmt.Errorf("compare the devices: %w", err)
-		}
 	}
 	places := r.finalPlaces(n)
 	allFinal := !slices.ContainsFunc(places, func(i int) bool { return !r.outcome.Results[i].isFinalist() })
@@ -63,7 +57,7 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	var turns []Turns
 	var card string
 	var err error
-	if several != nil {
+	if several, ok := remeasurer.(Cards); ok {
 		turns, card, err = RemeasureOnOne(ctx, several, configurations, rounds)
 	} else {
 		turns, err = remeasurer.Remeasure(ctx, configurations, rounds)
@@ -94,16 +88,16 @@ func (r *run) measureFinalists(ctx context.Context) error {
 // isFinalist reports whether the final measurement measured the result, or failed to.
 func (r *Result) isFinalist() bool { return len(r.Final) > 0 || r.FinalFailure != "" }
 
-// finalPlaces returns the places of the n best results, of rivals, and of the baseline. Beside them it returns the best of each
-// card whose speed is unknown.
+// finalPlaces returns the places of the n best results, of rivals, of the best of each card, and of the baseline.
 func (r *run) finalPlaces(n int) []int {
-	cards := CompareCards(r.outcome.Results)
-	places := r.ranked(cards)
+	ranked := slices.DeleteFunc(bySearch(r.problem.Objective(), r.outcome.Results), func(i int) bool {
+		return r.outcome.Results[i].EarlyStopped // far slower than the best, for certain
+	})
 	if front := r.searchedFront(); len(front) > n {
 		n = min(len(front), maxFront)
 	}
-	places = r.withRivals(places, min(n, len(places)))
-	return r.withBaseline(r.bestOfOthers(places, cards))
+	places := r.withRivals(ranked, min(n, len(ranked)))
+	return r.withBaseline(r.withBestOfCards(places, ranked))
 }
 
 // withRivals returns the first n of some places in the order of the search, and those after them that noise hides: they differ from the first

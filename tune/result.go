@@ -90,9 +90,6 @@ type Result struct {
 	// FinalReadings are those of the final measurement, the means of its rounds. They are empty if nothing was observed again.
 	FinalReadings []hardware.Reading
 
-	// Cards are the times of the comparison of the cards. Only a few results have any: see [CompareCards].
-	Cards []CardTimes
-
 	// AtFinal are the metrics and the objective at the median of Final, as Run computes them.
 	// It is nil if Final is empty.
 	AtFinal *judge.Judgement

@@ -29,7 +29,7 @@ type printer struct {
 	out, notes     io.Writer
 	problem        *problem.Problem
 	quiet, verbose bool
-	tables         bool // of finalists, of a front and of cards, at the end
+	tables         bool // of finalists and of a front, at the end
 	noPeak         bool // the user wants no peaks measured
 	compared       bool // one of several searches, of which only a summary is shown, on stderr
 	warnings       compilerWarnings
@@ -295,7 +295,6 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 		} else {
 			report.WriteFinalists(p.notes, "", objective, places, o.Results)
 		}
-		report.WriteCards(p.notes, o.Results)
 	}
 }
 

@@ -258,17 +258,10 @@ func (e *Evaluator) on(ctx context.Context, cards []string, configurations []spa
 	}
 }
 
-// RemeasureOn implements [tune.Cards], on all these devices at the same time.
-func (e *Evaluator) RemeasureOn(ctx context.Context, cards []string, configurations []space.Configuration, rounds int) (map[string][]tune.Turns, error) {
-	answers, err := e.on(ctx, cards, configurations, measurement{Rounds: rounds})
-	if err != nil {
-		return nil, err
-	}
-	times := map[string][]tune.Turns{}
-	for name, a := range answers {
-		times[name] = a.Turns
-	}
-	return times, nil
+// RemeasureOn implements [tune.Cards].
+func (e *Evaluator) RemeasureOn(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
+	answers, err := e.on(ctx, []string{card}, configurations, measurement{Rounds: rounds})
+	return answers[card].Turns, err
 }
 
 // Reobserve implements [tune.Reobserver]. If the device has left, or cannot observe, there are no readings.

@@ -44,8 +44,6 @@ func difference(got, want tune.Result) string {
 		return fmt.Sprintf("launches %v, want %v", got.Launches(), want.Launches())
 	case got.FinalDevice != want.FinalDevice:
 		return fmt.Sprintf("the final measurement is of %q, want %q", got.FinalDevice, want.FinalDevice)
-	case !slices.EqualFunc(got.Cards, want.Cards, sameCard):
-		return fmt.Sprintf("times on cards %v, want %v", got.Cards, want.Cards)
 	case !sameFinals(&want, &got):
 		return fmt.Sprintf("at the final times %+v, want %+v", got.AtFinal, want.AtFinal)
 	case !sameReadings(&want, &got):
@@ -75,10 +73,6 @@ func sameConfiguration(a, b tune.Result) bool {
 
 func sameLaunches(a, b *tune.Result) bool {
 	return slices.Equal(a.Global, b.Global) && slices.Equal(a.Local, b.Local) && slices.Equal(a.Offset, b.Offset) && reflect.DeepEqual(a.Parts, b.Parts)
-}
-
-func sameCard(a, b tune.CardTimes) bool {
-	return a.Device == b.Device && slices.EqualFunc(a.Times, b.Times, sameNumber)
 }
 
 // sameReadings does not mind values, which are metrics.

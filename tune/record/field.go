@@ -94,15 +94,6 @@ func (f *field) append(b []byte) []byte {
 			}
 			b = append(b, ']')
 		}
-	case *[]tune.CardTimes:
-		if len(*at) > 0 {
-			b = append(b, '[')
-			for i := range *at {
-				fields := cardFields(&(*at)[i])
-				b = append(appendFields(append(separate(b), '{'), fields[:]...), '}')
-			}
-			b = append(b, ']')
-		}
 	case *[]hardware.Reading:
 		if len(*at) > 0 {
 			b = appendJSON(b, *at) // whose numbers are finite
@@ -174,11 +165,6 @@ func partFields(p *launch.Part) [6]field {
 	}
 }
 
-// cardFields are the members of the times on one card.
-func cardFields(t *tune.CardTimes) [2]field {
-	return [2]field{{"device", &t.Device}, {"times", &t.Times}}
-}
-
 // decodeFields reads an object. Members that are not among the fields are ignored.
 func decodeFields(object []byte, fields ...field) error {
 	return decodeObject(object, func(name string) any { return fieldOf(name, fields) })
@@ -238,19 +224,6 @@ func decodeValue(raw []byte, to any) (err error) {
 			*to = append(*to, judge.MetricValue{Name: name})
 			return &(*to)[len(*to)-1].Value
 		})
-	case *[]tune.CardTimes:
-		*to = nil
-		if raw[0] != '[' {
-			return fmt.Errorf("want a list, not %s", kindOf(raw))
-		}
-		for element := range elements(raw) {
-			var t tune.CardTimes
-			fields := cardFields(&t)
-			if err := decodeFields(element, fields[:]...); err != nil {
-				return err
-			}
-			*to = append(*to, t)
-		}
 	case **judge.Judgement:
 		j := &judge.Judgement{Objective: math.NaN()}
 		*to = j

@@ -41,10 +41,7 @@ const (
 // readings are those of the final measurement, where it observed again. at_final has the metrics and the objective at the median of
 // these times. final_device is the card that measured them, if there were several.
 //
-// A line of cards has the times of a configuration on several cards of one model, by which the cards are compared. Of two
-// lines of one configuration the last counts.
-//
-//	{"kind":"cards","configuration":{"block_size_x":16},"cards":[{"device":"0:0","times":[1.5,1.4]},{"device":"1:0","times":[1.6,1.5]}]}
+// A line of cards is in logs of programs before 2026-11-26, and is ignored: the times of a configuration on several cards of one model.
 //
 // Every line, the header too, has one more member at its end, which these examples leave out:
 // the CRC-32C (Castagnoli) of the bytes before it.
@@ -107,9 +104,9 @@ type configured struct {
 
 // fields are the members of a line of any kind but that of peaks, in the order in which they are
 // written.
-func (p *entry) fields() [29]field {
+func (p *entry) fields() [28]field {
 	r := &p.result
-	return [29]field{
+	return [28]field{
 		{"kind", &p.kind}, {"session", &p.session}, {"configuration", &p.configuration}, {"known", &r.Known},
 		{"status", &r.Status}, {"reason", &r.Reason}, {"reason_base64", (*notUTF8)(&r.Reason)},
 		{"times", &r.Times}, {"repeated", &r.Repeated}, {"verified", &r.Verified}, {"compared", &r.Compared},
@@ -117,7 +114,7 @@ func (p *entry) fields() [29]field {
 		{"global", &r.Global}, {"local", &r.Local}, {"offset", &r.Offset}, {"kernels", &r.Parts}, {"readings", &r.Readings},
 		{"metrics", &r.Metrics}, {"objective", &r.Objective}, {"durations_ns", &r.Durations}, {"timestamp", &r.Timestamp},
 		{"final", &r.Final}, {"final_failure", &r.FinalFailure}, {"final_device", &r.FinalDevice}, {"at_final", &r.AtFinal}, {"final_readings", &r.FinalReadings},
-		{"cards", &r.Cards}, {"outputs", &r.Files},
+		{"outputs", &r.Files},
 	}
 }
 

@@ -70,11 +70,6 @@ func (l *Log) Withdraw(r tune.Result) error {
 	return l.append(r.Configuration, entry{kind: kindWithdrawn}, "there is no result to take back")
 }
 
-// AppendCards adds the times on several cards of a result that was appended before. They take the place of earlier ones.
-func (l *Log) AppendCards(r tune.Result) error {
-	return l.append(r.Configuration, entry{kind: kindCards, result: tune.Result{Cards: r.Cards}}, "times on several cards without a result")
-}
-
 // AppendFinal adds the final measurement of a result that was appended before, in this
 // session or in an earlier one. It takes the place of all those of earlier sessions.
 func (l *Log) AppendFinal(r tune.Result) error {

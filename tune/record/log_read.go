@@ -145,11 +145,6 @@ func (c *logContent) readLines(rest []byte, l *layout) error {
 		case p.kind == kindFinal && !known:
 			why := fmt.Sprintf("a final measurement of %s, which has no result", p.result.Configuration)
 			c.damaged = append(c.damaged, DamagedLine{number, why})
-		case p.kind == kindCards && !known:
-			why := fmt.Sprintf("times on several cards of %s, which has no result", p.result.Configuration)
-			c.damaged = append(c.damaged, DamagedLine{number, why})
-		case p.kind == kindCards:
-			c.results[at].Cards = p.result.Cards
 		case p.kind == kindFinal:
 			if p.session > c.session {
 				c.session = p.session

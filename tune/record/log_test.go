@@ -131,11 +131,8 @@ func TestLogRoundTrip(t *testing.T) {
 				if m.IntN(2) == 0 {
 					want.Results[i].FinalReadings = []hardware.Reading{{Quantity: hardware.Energy, Value: m.Float64(), Uncertainty: m.Float64()}}
 				}
-				want.Results[i].Cards = []tune.CardTimes{{Device: "m/0:0", Times: m.floats()}, {Device: "n/0:0"}}
-				for _, add := range []func(tune.Result) error{l.AppendCards, l.AppendFinal} {
-					if err := add(want.Results[i]); err != nil {
-						t.Fatal(err)
-					}
+				if err := l.AppendFinal(want.Results[i]); err != nil {
+					t.Fatal(err)
 				}
 			}
 		}
@@ -266,10 +263,35 @@ func TestFinalsOfTheLastSessionCount(t *testing.T) {
 	if err := l.AppendFinal(r); err == nil {
 		t.Error("a final measurement without a result was taken")
 	}
-	if err := l.AppendCards(r); err == nil {
-		t.Error("times on several cards without a result were taken")
-	}
 	check(map[int]float64{2: 6})
+}
+
+// TestLinesOfCardsAreIgnored: programs compared the cards that shared a search, and kept their times in lines of their own, or
+// in those of results.
+func TestLinesOfCardsAreIgnored(t *testing.T) {
+	h, results := sixteen()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l := mustOpen(t, path, h)
+	mustAppend(t, l, results[:2]...)
+	mustClose(t, l)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.Collect(bytes.Lines(text))
+	const cards = `,"cards":[{"device":"0:0","times":[1.5,1.4]},{"device":"1:0"}]}`
+	withCards := func(line []byte) []byte {
+		return endLine(append(slices.Clone(line[:bytes.Index(line, []byte(checksumMember))]), cards...))
+	}
+	own := slices.Clone(lines[1][:bytes.IndexByte(lines[1], '}')+1]) // to the end of the configuration
+	own = bytes.Replace(own, []byte(`"result"`), []byte(`"cards"`), 1)
+	lines[2] = withCards(lines[2])
+	lines = append(lines, endLine(append(own, cards...)))
+	if err := os.WriteFile(path, bytes.Join(lines, nil), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	sameResults(t, mustRead(t, path).Results, results[:2])
+	sameResults(t, mustOpen(t, path, h).Previous(), results[:2])
 }
 
 func TestFirstResultCounts(t *testing.T) {

@@ -29,11 +29,11 @@ type encoding struct {
 var encodings = []encoding{
 	{"t4", ".json", EncodeT4, ""},
 	{"csv", ".csv", EncodeCSV, "the header (digests, kernel, device, constants, sizes, baseline, strategy, seed), the order of the parameters' values, " +
-		"sizes of launches, times on several cards, and uncertainties of observed quantities; ndtune does not read it back"},
+		"sizes of launches, and uncertainties of observed quantities; ndtune does not read it back"},
 	{"log", ".jsonl", EncodeLog, ""},
 	{"cache", "", EncodeCache, "the header but for the names of kernel, device and objective, the problem size and the parameters; reasons of failures, " +
 		"timeouts and wrong outputs as such, sizes of launches, the final measurement, which device measured, marks of being measured once, " +
-		"times on several cards, and uncertainties of observed quantities"},
+		"and uncertainties of observed quantities"},
 }
 
 // Formats are the names that [WriteAs] knows: «t4», «csv», «log» for a run log, and «cache»

@@ -39,13 +39,10 @@ func (run *Run) writeMarkdown(b *strings.Builder) {
 	if note := run.finalNote(); note != "" {
 		fmt.Fprintf(b, "\n%s\n", note)
 	}
-	for _, text := range run.Cards {
-		fmt.Fprintf(b, "\n- %s", markdown.Escape(text))
-	}
 	for _, n := range run.Notices {
 		fmt.Fprintf(b, "\n- %s", markdown.Escape(n.Text))
 	}
-	if len(run.Cards)+len(run.Notices) > 0 {
+	if len(run.Notices) > 0 {
 		b.WriteString("\n")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -235,21 +234,4 @@ func (run *Run) numbers(name string) []float64 {
 		}
 	}
 	return nil
-}
-
-func TestCardTexts(t *testing.T) {
-	if got := cardTexts(nil); got != nil {
-		t.Errorf("%q", got)
-	}
-	cards := []tune.Card{{Device: "a/0:0", Ratio: 1, Configurations: 6}, {Device: "b/0:0", Ratio: 1.03, Scatter: 0.014, Configurations: 6}}
-	if got := cardTexts(cards); !slices.Equal(got, []string{"b/0:0 takes 1.03 ± 0.01 of the time of a/0:0, over 6 configurations"}) {
-		t.Errorf("%q", got)
-	}
-	for i := range maxCardTexts + 1 {
-		cards = append(cards, tune.Card{Device: fmt.Sprintf("c%d/0:0", i), Ratio: 1 - float64(i)/100, Configurations: 6})
-	}
-	got := cardTexts(cards)
-	if len(got) != maxCardTexts+1 || !strings.HasPrefix(got[0], "c8/0:0 takes 0.92 ± 0.00") || got[maxCardTexts] != "2 other devices take 0.99 to 1.00 of it" {
-		t.Errorf("%q", got)
-	}
 }

@@ -35,7 +35,6 @@ type Run struct {
 	Objective  Objective   `json:"objective"`
 	Measures   []Measure   `json:"measures"` // what can be drawn, the objective first
 	Devices    []string    `json:"devices"`  // selectors, where several shared the search
-	Cards      []string    `json:"cards"`    // the comparison of these, a text for each
 
 	Summary    Summary     `json:"summary"`
 	Front      *Front      `json:"front"` // null with one objective
@@ -125,7 +124,6 @@ func newRun(s Source) (*Run, error) {
 	best := bestOf(run.results, run.ranking)
 	run.Failures, run.Reasons = failuresOf(run)
 	run.Spent = spentOf(run)
-	run.Cards = append([]string{}, cardTexts(tune.CompareCards(run.results))...)
 	run.Summary = summarize(run, best)
 	run.Front = FrontOf(h.Objective, run.results)
 	run.Notices = noticesOf(run, best, h)

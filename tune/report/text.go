@@ -1,10 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -48,9 +46,6 @@ func (run *Run) writeText(b *strings.Builder) {
 			b.WriteString("the best of the search:\n")
 			run.bestTable().Write(b, "  ")
 		}
-	}
-	for _, text := range run.Cards {
-		fmt.Fprintln(b, text)
 	}
 	for _, n := range run.Notices {
 		fmt.Fprintf(b, "%s: %s\n", n.Level, n.Text)
@@ -121,40 +116,4 @@ func WriteFinalists(w io.Writer, indent string, o judge.Objective, parameters []
 	if slices.ContainsFunc(finalists, func(f tune.Finalist) bool { return f.Standing == tune.TooFewRounds }) {
 		fmt.Fprintf(w, "%sToo few rounds: noise cannot be told from differences.\n", indent)
 	}
-}
-
-// WriteCards writes the comparison of the cards that shared a search, a line for each.
-func WriteCards(w io.Writer, results []tune.Result) {
-	for _, text := range cardTexts(tune.CompareCards(results)) {
-		fmt.Fprintln(w, text)
-	}
-}
-
-// maxCardTexts is the number of cards that are described each by itself.
-const maxCardTexts = 8
-
-// cardTexts describes cards in comparison with the first one. Of many, it describes those that differ most from it.
-func cardTexts(cards []tune.Card) []string {
-	if len(cards) == 0 {
-		return nil
-	}
-	reference, others := cards[0].Device, slices.Clone(cards[1:])
-	var rest []tune.Card
-	if len(others) > maxCardTexts {
-		slices.SortStableFunc(others, func(a, b tune.Card) int {
-			return cmp.Compare(math.Abs(math.Log(b.Ratio)), math.Abs(math.Log(a.Ratio)))
-		})
-		others, rest = others[:maxCardTexts], others[maxCardTexts:]
-	}
-	var texts []string
-	for _, c := range others {
-		texts = append(texts, fmt.Sprintf("%s takes %.2f ± %.2f of the time of %s, over %d configurations",
-			c.Device, c.Ratio, c.Scatter, reference, c.Configurations))
-	}
-	if len(rest) > 0 {
-		byRatio := func(a, b tune.Card) int { return cmp.Compare(a.Ratio, b.Ratio) }
-		least, most := slices.MinFunc(rest, byRatio).Ratio, slices.MaxFunc(rest, byRatio).Ratio
-		texts = append(texts, fmt.Sprintf("%d other devices take %.2f to %.2f of it", len(rest), least, most))
-	}
-	return texts
 }

@@ -150,7 +150,6 @@ type kept struct{ results []tune.Result }
 
 func (k *kept) Previous() []tune.Result       { return nil }
 func (k *kept) Append(r tune.Result) error    { k.results = append(k.results, r); return nil }
-func (k *kept) AppendCards(tune.Result) error { return nil }
 func (k *kept) AppendFinal(tune.Result) error { return nil }
 func (k *kept) Withdraw(r tune.Result) error {
 	k.results = slices.DeleteFunc(k.results, func(o tune.Result) bool { return o.Configuration.Key() == r.Configuration.Key() })

@@ -45,21 +45,11 @@ func (p *Pool) Cards(context.Context) ([]string, error) {
 	return names, nil
 }
 
-// RemeasureOn implements tune.Cards, on one device after the other.
-func (p *Pool) RemeasureOn(ctx context.Context, cards []string, configurations []space.Configuration, rounds int) (map[string][]tune.Turns, error) {
+// RemeasureOn implements tune.Cards.
+func (p *Pool) RemeasureOn(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
 	all, _ := p.Cards(ctx)
-	measured := map[string][]tune.Turns{}
-	for device, name := range all {
-		if !slices.Contains(cards, name) {
-			continue
-		}
-		r, err := p.inTurn(ctx, device, configurations, remeasure{Rounds: rounds})
-		if err != nil {
-			return nil, err
-		}
-		measured[name] = r.Turns
-	}
-	return measured, nil
+	r, err := p.inTurn(ctx, max(0, slices.Index(all, card)), configurations, remeasure{Rounds: rounds})
+	return r.Turns, err
 }
 
 // Reobserve implements tune.Reobserver.

@@ -72,7 +72,6 @@ function trustCard(run) {
   const launches = run.column("launches")[best.row];
   if (launches > 1) stated.push([`The ${launches} launches of the best in the search scatter by ${percent(spread)}.`, spread > 0.05]);
   if (best.final) stated.push([`The ${formatCount(best.finalists)} best were measured again in turn${best.finalDevice && " on " + best.finalDevice}, ${best.launches} launches each.`, false]);
-  for (const text of run.cards) stated.push([`${text}.`, false]);
   if (s.earlyStopped) stated.push([`${countNoun(s.earlyStopped, "configuration")} far slower than the best ${s.earlyStopped === 1 ? "was" : "were"} launched once only.`, false]);
   return el("div", { class: "card trust" }, el("h2", {}, "Can I trust it"),
     el("ul", { class: "checks" }, stated.map(([text, doubt]) => el("li", { class: doubt ? "doubt" : "" }, el("span", { class: "sign", "aria-hidden": "true" }, doubt ? "!" : "✓"), text))),
