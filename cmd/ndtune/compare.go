@@ -25,8 +25,8 @@ func compareCommand() *cli.Command {
 		Description: `Tunes a specification on every device of the machine, each with a run log of its own. Then it
 runs the best configuration of each device on all other devices, verifies it there, and measures
 these configurations in turn, one launch of each per round. Prints the best configuration of
-each device, its cost on the other devices, the configuration that is best over all devices, and
-the parameters that the devices disagree on (docs/compare.md).
+each device, its cost on the other devices, and the configuration that is best over all devices
+(docs/compare.md).
 
    ndtune compare kernel.yaml --log kernel.jsonl
    ndtune compare kernel.yaml --devices gpu --max-evals 100 -o devices.html -o devices.json

@@ -1,6 +1,6 @@
 // Package compare compares records of one problem on several devices: the best configuration of
-// each device, its cost on the other devices, the one configuration that is best over all
-// devices, and the parameters that the devices disagree on.
+// each device, its cost on the other devices, and the one configuration that is best over all
+// devices.
 //
 // It ranks by the objective, which must be positive because all results are ratios. The ratio of
 // two configurations is the ratio of their times in one final measurement, which measures them in
@@ -42,9 +42,7 @@ type Comparison struct {
 	// without a best is empty.
 	Matrix [][]Cell `json:"matrix"`
 
-	Overall   *Overall           `json:"best_over_all"` // nil: see [Comparison.NoOverall]
-	PerDevice PortabilityFigures `json:"per_device"`    // of each device's best on that device
-	Disagree  []Disagreement     `json:"disagreements"`
+	Overall *Overall `json:"best_over_all"` // nil: see [Comparison.NoOverall]
 
 	Missing []Place  `json:"missing"`           // cells of the matrix that were not measured
 	Measure string   `json:"measure,omitempty"` // how to measure them
@@ -83,7 +81,6 @@ type Best struct {
 	OfLimit       *float64       `json:"percent_of_limit"` // share of the device's limit, in percent; nil: unknown
 	Gain          *float64       `json:"gain"`             // cost of the default over that of the best; nil: unknown
 	WhyNoGain     string         `json:"why_no_gain,omitempty"`
-	TunedFor      string         `json:"tuned_for,omitempty"` // the letters of the devices whose search found it, if that is not this device
 }
 
 // The states of a Cell.
@@ -111,35 +108,13 @@ type Place struct {
 	Column int `json:"column"` // the device that it is run on
 }
 
-// PortabilityFigures are the performance portability (see [Portability]) over all devices that
-// have a best, by two measures of efficiency.
-type PortabilityFigures struct {
-	Application   *float64 `json:"application"`   // best known time / time; nil: not everything is measured
-	Architectural *float64 `json:"architectural"` // time at the limit / time; nil: a limit is unknown, or as above
-	WhyNot        string   `json:"why_no_architectural,omitempty"`
-}
-
 // Overall is the configuration that is best over all devices that have a best.
 type Overall struct {
-	Configuration string             `json:"configuration"`
-	Values        map[string]any     `json:"values"`
-	BestOf        []int              `json:"best_of"` // the devices whose best it is
-	Cells         []Cell             `json:"cells"`   // by device
-	Portability   PortabilityFigures `json:"portability"`
-	Candidates    int                `json:"candidates"` // number of configurations that are correct on all devices that have a best
-	InTurn        bool               `json:"in_turn"`    // chosen among those that were measured in turn on all devices
-}
-
-// A Disagreement is a parameter that has different values in the devices' bests.
-type Disagreement struct {
-	Parameter string   `json:"parameter"`
-	Values    []string `json:"values"` // in the best of each device; empty if it has none
-
-	// Common is the value that costs least if all devices must share one value of the parameter,
-	// while the other parameters may differ; empty if no value is correct on all devices. The
-	// cost on a device is that of its best configuration with the value, over that of its best.
-	Common string   `json:"common,omitempty"`
-	Mean   *float64 `json:"mean"`  // mean of the costs over the devices
-	Worst  *float64 `json:"worst"` // the largest of the costs
-	On     int      `json:"on"`    // the device with the largest cost
+	Configuration string         `json:"configuration"`
+	Values        map[string]any `json:"values"`
+	BestOf        []int          `json:"best_of"`     // the devices whose best it is
+	Cells         []Cell         `json:"cells"`       // by device
+	Portability   float64        `json:"portability"` // see [Portability]; an efficiency is 1 / slow-down
+	Candidates    int            `json:"candidates"`  // number of configurations that are correct on all devices that have a best
+	InTurn        bool           `json:"in_turn"`     // chosen among those that were measured in turn on all devices
 }

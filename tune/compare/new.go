@@ -68,8 +68,6 @@ func New(sources []Source, o Options) (*Comparison, error) {
 		c.Matrix = append(c.Matrix, row)
 	}
 	c.Overall = g.overall()
-	c.PerDevice = g.perDevice()
-	c.Disagree = g.disagreements()
 	c.Measure = g.howToMeasure(c)
 	c.Notices = g.notices(c)
 	return c, nil
@@ -96,9 +94,6 @@ func (g *gathered) describe(m *measured, o Options) Device {
 	b := &Best{Configuration: e.configuration.String(), Values: values(e.configuration), Time: f.Time, InTurn: f.Final, Verified: e.first.Verified}
 	b.OfLimit = ofLimit(f)
 	b.Gain, b.WhyNoGain = g.gain(m, o)
-	if m.own != m.best {
-		b.TunedFor = g.tunedFor(m.best)
-	}
 	d.Best = b
 	return d
 }
@@ -126,17 +121,6 @@ func (g *gathered) searched(m *measured) []string {
 		return m.keys
 	}
 	return slices.DeleteFunc(slices.Clone(m.keys), func(key string) bool { return !all[key] })
-}
-
-// tunedFor returns the letters of the devices whose searches found a configuration to be the best.
-func (g *gathered) tunedFor(key string) string {
-	var found []string
-	for i, m := range g.devices {
-		if m.own == key {
-			found = append(found, g.letter(i))
-		}
-	}
-	return strings.Join(found, ", ")
 }
 
 // gain returns the cost of the default over that of the best, or why it is unknown.

@@ -17,11 +17,6 @@ func (g *gathered) notices(c *Comparison) []string {
 	var unverified, byHost []string // the letters of devices
 	for i, d := range c.Devices {
 		m := g.devices[i]
-		for _, s := range m.sources {
-			if shared := sharers(g.sources[s].Record); len(shared) > 1 {
-				say("%s was measured on several devices of one model (%s), which count as one here.", g.sources[s].Name, strings.Join(shared, ", "))
-			}
-		}
 		var searches []string
 		for _, s := range m.sources {
 			if g.sources[s].isSearch() {
@@ -39,14 +34,6 @@ func (g *gathered) notices(c *Comparison) []string {
 			say("%s has no best configuration: %s.", name, strings.TrimRight(d.WhyNone, "."))
 			continue
 		}
-		if m.own != "" && m.own != m.best {
-			what := d.Best.Configuration
-			if d.Best.TunedFor != "" {
-				what += " (tuned for " + d.Best.TunedFor + ")"
-			}
-			say("%s%s, %s turned out better than what its own search found best, %s, by %s %%: it counts as the best of %s.",
-				strings.ToUpper(c.at()[:1])+c.at()[1:], d.Letter, what, m.entries[m.own].configuration, roughPercent(m.relate(m.own).slowdown-1), d.Letter)
-		}
 		if !d.Best.Verified {
 			unverified = append(unverified, d.Letter)
 		}
@@ -61,23 +48,7 @@ func (g *gathered) notices(c *Comparison) []string {
 		say("Times %s%s come from the host's clock and include the cost of a launch: "+
 			"comparisons within one of them are sound, and its share of a limit is too low.", c.at(), strings.Join(byHost, ", "))
 	}
-	usable := g.usable()
-	if len(usable) > 1 && len(usable) < len(c.Devices) {
-		say("Performance portability is over the %d %ss that have a best configuration. "+
-			"Over all %d it is 0 where nothing runs, and not known where nothing was measured.", len(usable), c.noun(), len(c.Devices))
-	}
-	if len(usable) > 1 && !g.allInTurn() && len(c.Missing) == 0 {
-		say("Not all cells were measured in turn with the %s's best: differences of a few percent may be noise.", c.noun())
-	}
 	return all
-}
-
-// roughPercent returns a share in percent with two digits, or the whole part if it has more.
-func roughPercent(share float64) string {
-	if share >= 0.1 {
-		return fmt.Sprintf("%.0f", 100*share)
-	}
-	return fmt.Sprintf("%.2g", 100*share)
 }
 
 // howToMeasure returns instructions to measure the missing cells, or "" if there are none.

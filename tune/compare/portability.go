@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
@@ -17,9 +16,8 @@ import (
 //
 // It is the metric PP of S. J. Pennycook, J. D. Sewall and V. W. Lee, «A Metric for Performance
 // Portability» (PMBS 2016, arXiv:1611.07409) and «Implications of a metric for performance
-// portability» (Future Generation Computer Systems 92, 2019). Application efficiency is the best
-// known time on a device over that of the configuration. Architectural efficiency is the time at
-// the device's limit over that of the configuration.
+// portability» (Future Generation Computer Systems 92, 2019), by application efficiency: the best
+// known time on a device over that of the configuration.
 func Portability(efficiencies []float64) float64 {
 	if len(efficiencies) == 0 {
 		return 0
@@ -92,14 +90,8 @@ func (g *gathered) inTurn(cells []Cell) bool {
 	})
 }
 
-// allInTurn reports whether all costs of the devices' bests come from measurements in turn, as
-// [Cross] makes them.
-func (g *gathered) allInTurn() bool {
-	return !slices.ContainsFunc(g.usable(), func(i int) bool { return !g.inTurn(g.cells(g.devices[i].best)) })
-}
-
 // overall returns the candidate with the highest performance portability, or nil if there is none.
-// If the matrix is measured in turn, only candidates with such measurements take
+// If the matrix is measured in turn, as [Cross] does it, only candidates with such measurements take
 // part: a lucky measurement in a search must not win over a more careful one.
 func (g *gathered) overall() *Overall {
 	if len(g.usable()) < 2 {
@@ -107,14 +99,15 @@ func (g *gathered) overall() *Overall {
 	}
 	candidates := g.candidates()
 	running := slices.DeleteFunc(slices.Clone(candidates), func(key string) bool { return !g.inTurn(g.cells(key)) })
-	strict := g.allInTurn() && len(running) > 0
+	bestsInTurn := !slices.ContainsFunc(g.usable(), func(i int) bool { return !g.inTurn(g.cells(g.devices[i].best)) })
+	strict := bestsInTurn && len(running) > 0
 	if !strict {
 		running = candidates
 	}
 	best, highest := "", -1.0
 	for _, key := range running {
-		if p := g.figures(g.cells(key)).Application; *p > highest { // known: a candidate is correct on all of them
-			best, highest = key, *p
+		if p := g.portability(key); p > highest {
+			best, highest = key, p
 		}
 	}
 	if best == "" {
@@ -123,54 +116,17 @@ func (g *gathered) overall() *Overall {
 	configuration := g.configuration(best)
 	o := &Overall{
 		Configuration: configuration.String(), Values: values(configuration), BestOf: []int{},
-		Cells: g.cells(best), Candidates: len(candidates), InTurn: strict,
+		Cells: g.cells(best), Portability: highest, Candidates: len(candidates), InTurn: strict,
 	}
 	for i, m := range g.devices {
 		if m.best == best {
 			o.BestOf = append(o.BestOf, i)
 		}
 	}
-	o.Portability = g.figures(o.Cells)
 	return o
 }
 
-// perDevice returns the portability of tuning for each device separately.
-func (g *gathered) perDevice() PortabilityFigures {
-	return g.figures(each.Of(g.devices, func(m *measured) Cell { return m.cell(m.best) }))
-}
-
-// figures returns the portability of cells, one for each device. Devices without a best do not
-// count.
-func (g *gathered) figures(cells []Cell) PortabilityFigures {
-	var f PortabilityFigures
-	var application, architectural []float64
-	var unknown []string
-	for _, i := range g.usable() {
-		c := &cells[i]
-		switch {
-		case c.State == StateFailed:
-			application, architectural = append(application, 0), append(architectural, 0)
-			continue
-		case c.State == StateMissing:
-			f.WhyNot = "not everything was measured"
-			return f
-		}
-		application = append(application, 1 / *c.Slowdown)
-		if c.OfLimit == nil {
-			unknown = append(unknown, g.letter(i))
-			continue
-		}
-		architectural = append(architectural, math.Min(1, *c.OfLimit/100))
-	}
-	if len(application) == 0 {
-		f.WhyNot = "none has a correct configuration"
-		return f
-	}
-	f.Application = pointer(Portability(application))
-	if len(unknown) > 0 {
-		f.WhyNot = fmt.Sprintf("the limit of %s is not known", strings.Join(unknown, ", "))
-		return f
-	}
-	f.Architectural = pointer(Portability(architectural))
-	return f
+// portability returns the performance portability of a candidate over the devices that have a best.
+func (g *gathered) portability(key string) float64 {
+	return Portability(each.Of(g.usable(), func(i int) float64 { return 1 / g.devices[i].relate(key).slowdown }))
 }

@@ -63,18 +63,6 @@ func sameProblem(sources []Source) (doubts []string, err error) {
 	return doubts, nil
 }
 
-// sharers returns the devices named in the results of a record, sorted.
-func sharers(r *record.Record) []string {
-	var devices []string
-	for i := range r.Results {
-		if d := r.Results[i].Device; d != "" && !slices.Contains(devices, d) {
-			devices = append(devices, d)
-		}
-	}
-	slices.Sort(devices)
-	return devices
-}
-
 // described returns the identity of a source's device. If the record has no name for it, the name is
 // that of the record.
 func described(s *Source) hardware.Device {

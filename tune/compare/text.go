@@ -12,10 +12,9 @@ import (
 
 // The names of tables.
 const (
-	TableDevices       = "devices"       // the best of each
-	TableMatrix        = "matrix"        // a row for each device that has a best
-	TableOverall       = "overall"       // the best over all: slow-downs, times, shares of limits
-	TableDisagreements = "disagreements" // parameters
+	TableDevices = "devices" // the best of each
+	TableMatrix  = "matrix"  // a row for each device that has a best
+	TableOverall = "overall" // the best over all: slow-downs, times, shares of limits
 )
 
 // Title returns a title for the comparison, in one line.
@@ -66,9 +65,6 @@ func (c *Comparison) Tables() []figure.Table {
 	}
 	if c.Overall != nil {
 		tables = append(tables, c.overallTable())
-	}
-	if len(c.Disagree) > 0 {
-		tables = append(tables, c.disagreementTable())
 	}
 	return tables
 }
@@ -192,14 +188,8 @@ func (c *Comparison) overallTable() figure.Table {
 	if c.limited() {
 		t.Rows = append(t.Rows, limits)
 	}
-	t.Notes = append(t.Notes, c.Candidates(), fmt.Sprintf("performance portability by application efficiency: %s; tuned for each %s: %s",
-		numberOr(o.Portability.Application, "not known"), c.noun(), numberOr(c.PerDevice.Application, "not known")))
-	if c.PerDevice.Architectural != nil {
-		t.Notes = append(t.Notes, fmt.Sprintf("performance portability by architectural efficiency: %s; tuned for each %s: %s",
-			numberOr(o.Portability.Architectural, "not known"), c.noun(), numberOr(c.PerDevice.Architectural, "not known")))
-	} else if c.limited() {
-		t.Notes = append(t.Notes, "no performance portability by architectural efficiency: "+c.PerDevice.WhyNot)
-	}
+	t.Notes = append(t.Notes, c.Candidates(),
+		fmt.Sprintf("performance portability: %s, where each %s's own best has 1", figure.Number(o.Portability), c.noun()))
 	return t
 }
 
@@ -216,23 +206,6 @@ func (c *Comparison) Candidates() string {
 		text += "; what is missing may hold a better one"
 	}
 	return text
-}
-
-func (c *Comparison) disagreementTable() figure.Table {
-	t := figure.Table{Name: TableDisagreements, Title: "the parameters that the bests disagree on", Head: []string{"parameter"}, Number: []bool{false}}
-	c.addDevices(&t, "")
-	t.Head, t.Number = append(t.Head, "one for all", "costs on average", "at most"), append(t.Number, true, true, false)
-	for _, d := range c.Disagree {
-		row := append([]string{d.Parameter}, each.Of(d.Values, func(v string) string { return cmp.Or(v, "–") })...)
-		if d.Mean == nil {
-			row = append(row, "–", "–", "no value was measured correct on all")
-		} else {
-			row = append(row, d.Common, times(d.Mean), fmt.Sprintf("%s %s%s", times(d.Worst), c.at(), c.Devices[d.On].Letter))
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	t.Notes = append(t.Notes, "what one value for all costs while everything else is chosen for each "+c.noun()+", as far as it was measured")
-	return t
 }
 
 // isRough reports whether the slow-down of a cell does not come from measurements in turn.

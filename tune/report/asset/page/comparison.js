@@ -9,12 +9,11 @@ function drawComparison(root, report) {
     return;
   }
   const table = (name) => c.tables.find((t) => t.name === name);
-  const devices = table("devices"), matrix = table("matrix"), differing = table("disagreements");
+  const devices = table("devices"), matrix = table("matrix");
   root.replaceChildren(...[
     el("div", { class: "title" }, el("h1", {}, c.title)),
     comparedCard("compare-devices", devices.title, null, textTable(devices), footnotes(devices)),
     matrix && el("div", { class: "pair" + (c.devices.length > 4 ? " many" : "") }, matrixCard(c, matrix), overallCard(c)),
-    differing && comparedCard("compare-parameters", differing.title, null, textTable(differing), footnotes(differing)),
     c.notices.length > 0 && el("div", { id: "compare-notices" }, c.notices.map((text) => el("p", { class: "notice warning" }, text))),
     el("h2", {}, "Each record by itself"),
   ].filter(Boolean));
@@ -82,24 +81,9 @@ function matrixCell(cell, text, worst) {
 function overallCard(c) {
   const best = c.best_over_all;
   if (!best) return comparedCard("compare-overall", "No best over all", null, el("p", {}, capital(c.no_overall) + "."));
-  const of = best.best_of.map((i) => c.devices[i].letter);
-  return comparedCard("compare-overall", c.tables.find((t) => t.name === "overall").title.split(": ", 1)[0], null,
+  const table = c.tables.find((t) => t.name === "overall"), of = best.best_of.map((i) => c.devices[i].letter);
+  return comparedCard("compare-overall", table.title.split(": ", 1)[0], null,
     el("div", { class: "paste" }, el("span", {}, "values"), el("code", { class: "chosen" }, best.configuration), copyButton()),
     el("p", { class: "note" }, capital(c.candidates) + (of.length ? `. It is the best of ${of.join(", ")}.` : ". It is the best of no device by itself.")),
-    el("h3", {}, "Performance portability"),
-    el("p", { class: "note" }, "The harmonic mean of the efficiencies on all devices: what one configuration for all keeps."),
-    portability("By application efficiency, the best known time over its time", best.portability.application, c.per_device.application),
-    c.per_device.architectural === null
-      ? el("p", { class: "note" }, `By architectural efficiency it is not known: ${c.per_device.why_no_architectural}.`)
-      : portability("By architectural efficiency, the time at the device's limit over its time", best.portability.architectural, c.per_device.architectural));
-}
-
-// portability compares one configuration for all with one for each.
-function portability(words, all, each) {
-  const row = (name, value) => {
-    const bar = el("i");
-    bar.style.width = 100 * (value || 0) + "%";
-    return el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value === null ? "not known" : formatNumber(value)), el("td", { class: "bar" }, bar));
-  };
-  return [el("p", { class: "note" }, words + ":"), el("table", { class: "bars portability" }, row("one for all", all), row("tuned for each", each))];
+    el("p", { class: "note" }, `Performance portability ${formatNumber(best.portability)}: the harmonic mean of the best known time over its time.`));
 }
