@@ -155,7 +155,10 @@ func (k *comparing) tune(ctx context.Context, on *compare.Target) error {
 	if j.session == nil || j.session.Log == nil {
 		return err
 	}
-	return errors.Join(err, k.environment(outcome, j), j.session.Log.Check())
+	if err == nil { // else it may be that of the log
+		err = j.session.Log.Check()
+	}
+	return errors.Join(err, k.environment(outcome, j))
 }
 
 // environment returns an error if the environment stopped a run.

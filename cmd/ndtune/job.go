@@ -226,7 +226,9 @@ func (j *job) conclude(outcome *tune.Outcome, failed error) error {
 	j.display.printer.files(log.Path(), j.outputs, outcome, unwritten == nil, lost == nil)
 	err := errors.Join(unwritten, lost)
 	switch {
-	case failed != nil, err != nil:
+	case failed != nil:
+		return unwritten // what has failed may be the log
+	case err != nil:
 		return err
 	case outcome.Stop == tune.Interrupted || j.cli.Context.Err() != nil:
 		return context.Canceled

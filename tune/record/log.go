@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -18,9 +19,8 @@ import (
 // It can be used by several goroutines at once.
 //
 // A Log holds the lock of its file, which vanishes with the process, however that ends.
-// Nobody else may write to the file; everybody can read it. A file that disappears, is cut or
-// is replaced all the same is written anew from memory. Where that fails, Append goes on in
-// memory and tries again each time; [Log.Check] has the error.
+// Nobody else may write to the file; everybody can read it. If it disappears, is replaced or is
+// changed all the same, Append and [Log.Check] return an error.
 type Log struct {
 	path     string
 	header   Header
@@ -37,8 +37,6 @@ type Log struct {
 	content []byte          // what the file has to hold
 	buffer  []byte
 	broken  error        // a torn line could not be cut off: nothing can be appended any more
-	lost    error        // why the file does not hold the content, after it was lost; nil: it does
-	notify  func(string) // see Notify
 	follow  func([]byte) // see Follow; nil: nobody does
 }
 
@@ -117,13 +115,14 @@ func (l *Log) write(line []byte) error {
 	case l.broken != nil:
 		return l.broken
 	}
-	if l.mend(); l.lost != nil {
-		l.hold(line)
-		return nil
+	if err := l.harm(); err != nil {
+		return err
 	}
 	_, err := l.file.WriteAt(line, int64(len(l.content)))
 	if err == nil {
-		l.hold(line)
+		if l.content = append(l.content, line...); l.follow != nil {
+			l.follow(line)
+		}
 		return nil
 	}
 	// Whatever it says of how much was written: os.File counts a short write as nothing.
@@ -133,12 +132,35 @@ func (l *Log) write(line []byte) error {
 	return err
 }
 
-// hold adds a line to the content.
-func (l *Log) hold(line []byte) {
-	l.content = append(l.content, line...)
-	if l.follow != nil {
-		l.follow(line)
+// Check returns an error if the file is not as the log has left it, so that it may not hold all that was appended.
+func (l *Log) Check() error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if err := l.harm(); err != nil {
+		return fmt.Errorf("the run log %s is lost: %w", l.path, err)
 	}
+	return nil
+}
+
+// harm says what others have done to the file since the log last wrote to it. A network file system may still show a file
+// that another machine has removed: then a later call finds out.
+func (l *Log) harm() error {
+	opened, err := l.file.Stat()
+	if err != nil {
+		return files.WithoutPath(err)
+	}
+	there, err := os.Stat(l.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("the file disappeared while the run was going on")
+	case err != nil:
+		return files.WithoutPath(err)
+	case !os.SameFile(opened, there):
+		return errors.New("another file has taken its place while the run was going on")
+	case opened.Size() != int64(len(l.content)):
+		return errors.New("another program has changed it while the run was going on")
+	}
+	return nil
 }
 
 // Follow calls a function with the lines that the log has of its search space, and from now on with each line that is appended.

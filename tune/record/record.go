@@ -22,9 +22,8 @@
 // the new space has. The lines before it are never changed. A second file for each space would lose this, or need an index.
 //
 // Before each line the log compares the path with the open file, and the size with the bytes written, because a synchronising folder or
-// a clean-up may remove or replace the file. Nothing of the user's is overwritten: another file at the path is kept as FILE.found, the
-// log before a repair as FILE.damaged. Results matter more than their log: if it cannot be written anew, the run goes on and ends with
-// an error.
+// a clean-up may remove or replace the file. Then the line is an error, which ends the search before more results are lost: those so far
+// are in its outputs. Nothing of the user's is overwritten.
 package record
 
 import (

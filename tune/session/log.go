@@ -51,7 +51,6 @@ func (s *Session) OpenLog() error {
 	case err != nil:
 		return err
 	}
-	s.Log.Notify(s.listener.Note)
 	return nil
 }
 
