@@ -251,26 +251,25 @@ func (s *session) verifyOn(b *buffer, expected *array.Array, absolute, relative 
 		return false, err
 	}
 	if s.verifier.doubts == nil {
-		if s.verifier.doubts, err = s.Context.NewBuffer(cl.ReadWrite, 4); err != nil {
+		if s.verifier.doubts, err = s.Context.NewBufferFrom(cl.ReadWrite, make([]byte, 4)); err != nil {
 			return false, err
 		}
-	}
-	var doubts [4]byte
-	if err := s.Queue.Write(s.verifier.doubts, 0, doubts[:]); err != nil {
-		return false, err
 	}
 	scalars := b.bytes / expected.Type.Scalar().Size()
 	farthest, share := kernelTolerance(expected.Type, absolute), kernelTolerance(expected.Type, relative)
 	if err := kernel.SetArgs(b.working, want, uint64(scalars), farthest, share, s.verifier.doubts); err != nil {
 		return false, err
 	}
-	if _, err := s.Once(kernel.Kernel, kernel.items(scalars)); err != nil {
+	event, err := s.Enqueue(Launch{kernel.Kernel, kernel.items(scalars)})
+	if err != nil {
 		return false, err
 	}
-	if err := s.Queue.Read(s.verifier.doubts, 0, doubts[:]); err != nil {
-		return false, err
+	defer event.Release()
+	var doubts [4]byte
+	if err := s.Queue.Read(s.verifier.doubts, 0, doubts[:]); err != nil || doubts == [4]byte{} {
+		return err == nil, err
 	}
-	return doubts == [4]byte{}, nil
+	return false, s.Queue.Write(s.verifier.doubts, 0, make([]byte, 4)) // for the next output
 }
 
 // verifyKernel is the kernel for outputs of a type, built when it is first needed.
