@@ -283,47 +283,59 @@ func (t *trial) verifyLast(ctx context.Context) error {
 // retest launches the configuration again, each time from the initial state of all buffers, and compares each output.
 func (t *trial) retest(ctx context.Context) error {
 	defer clock(&t.result.Durations.Verify)()
-	most, began := t.known.Retest.Launches, time.Now()
+	most, before, began := t.known.Retest.Launches, 1, time.Now()
 	for n := range most {
 		if n > 0 && time.Since(began) > t.known.Retest.Within {
 			break
 		}
-		err := t.bind(ctx)
-		if err == nil {
-			err = t.launchTwice(ctx)
-		}
+		ms, err := t.relaunch(ctx, before)
 		if wrong := wrongOutput(err); wrong != nil {
 			return differs(wrong, n+1, most)
 		}
 		if err != nil {
 			return err
 		}
-		t.result.Compared++
+		if t.result.Compared++; t.identity.Type == "cpu" {
+			before = int(min(wakeLaunches, max(1, wakeTime/ms)))
+		}
 	}
 	t.result.Verified = true
 	return nil
 }
 
-// launchTwice launches, restores all buffers and launches again without waiting, and decides about the last output. On an idle CPU,
-// some drivers let the first core that wakes up do a short launch alone: it shows no race. After another launch all cores are awake.
-func (t *trial) launchTwice(ctx context.Context) error {
-	t.supervisor.Begin(StageVerify, 2)
-	first, err := t.session.EnqueueAll(t.built.Launches)
-	defer first.Release()
+// On a CPU that others use, a driver's threads get their cores one after the other, and the first one does a short launch alone: it shows
+// no race. So launches of wakeTime, at most wakeLaunches, come before the one that is compared.
+const (
+	wakeTime     = 10.0 // milliseconds
+	wakeLaunches = 16
+)
+
+// relaunch launches some times without waiting, each time from the initial state of all buffers, and decides about the outputs of a last
+// launch, whose time in milliseconds it returns.
+func (t *trial) relaunch(ctx context.Context, before int) (ms float64, err error) {
+	if err := t.bind(ctx); err != nil {
+		return 0, err
+	}
+	t.supervisor.Begin(StageVerify, before+1)
+	for range before {
+		launches, err := t.session.EnqueueAll(t.built.Launches)
+		launches.Release()
+		if err != nil {
+			return 0, t.session.launchFailure(err)
+		}
+		if err := t.session.restore(false); err != nil {
+			return 0, err
+		}
+	}
+	times, err := t.built.Times(1)
 	if err != nil {
-		return t.session.launchFailure(err)
-	}
-	if err := t.session.restore(false); err != nil {
-		return err
-	}
-	if _, err := t.built.Times(1); err != nil {
-		return err
+		return 0, err
 	}
 	if err := t.session.checkGuards(); err != nil {
-		return err
+		return 0, err
 	}
 	_, err = t.judge(ctx)
-	return err
+	return t.built.Totals(times)[0], err
 }
 
 // rerun launches some times, beginning with all buffers in their initial state, and decides about the outputs of the last launch.
