@@ -36,8 +36,8 @@ type Result struct {
 	Warnings string
 	Binary   uint64
 
-	// Notice is a doubt about the reference, for the user; "" if there is none. The first result that was compared with a reference
-	// has it. No record keeps it.
+	// Notice is what the user must know of the verification: a doubt about the reference, or which launches are not compared. One of the
+	// first results has it, "" the others. No record keeps it.
 	Notice string
 
 	// Outputs is a digest of outputs that differ from the reference, 0 if unknown: equal digests mean equal outputs. No record keeps it.

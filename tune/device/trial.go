@@ -2,6 +2,7 @@ package device
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"hash"
@@ -272,13 +273,18 @@ func (t *trial) verifyLast(ctx context.Context) error {
 		return err
 	}
 	if err := t.rerun(ctx, launches-1); launches > 2 && wrongOutput(err) != nil {
-		t.inPlace = !t.steady
+		if t.inPlace = !t.steady; t.inPlace {
+			t.result.Notice = cmp.Or(t.result.Notice, inPlaceNotice)
+		}
 		return nil
 	} else if err != nil && wrongOutput(err) == nil {
 		return err
 	}
 	return differs(wrong, launches, launches)
 }
+
+const inPlaceNotice = "The kernel works in place on buffers without restore: iteration, so that each launch finds what the one before has left: " +
+	"only outputs of launches from the initial content are compared."
 
 // retest launches the configuration again, each time from the initial state of all buffers, and compares each output.
 func (t *trial) retest(ctx context.Context) error {
