@@ -27,15 +27,15 @@ func checkCommand() *cli.Command {
 		Name:      "check",
 		Usage:     "find faults of a kernel: data races, accesses out of bounds, uninitialised memory, divergent barriers",
 		ArgsUsage: "SPEC",
-		Description: `Runs configurations of a kernel in the simulator Oclgrind, at a small size, and says which line is
-at fault in which configurations (docs/check.md). The configurations cover each value of each
-parameter, each pair of values, and the ten best of a log. With --device, they are launched on a
-real device too, at the size of the specification: between guard zones, on memory with two fills,
-several times, and with the work-groups in the opposite order.
+		Description: `Runs configurations of a kernel in the simulator Oclgrind, with the constants of check.set, and
+says which line is at fault in which configurations (docs/check.md). The configurations cover each
+value of each parameter, each pair of values, and the ten best of a log. With --device, they are
+launched on a real device too, at the size of the specification: between guard zones, on memory with
+two fills, several times, and with the work-groups in the opposite order.
 
    ndtune check kernel.yaml
    ndtune check kernel.yaml --record kernel.jsonl --jobs 4 --time-limit 10m
-   ndtune check kernel.yaml -o check.sarif -o check.md
+   ndtune check kernel.yaml -o check.json -o check.md
    ndtune check kernel.yaml --device gpu --no-simulator
 
 Exit status: 0 no fault; 1 faults, or nothing could be checked; 2 the command line or the
@@ -74,7 +74,7 @@ specification is wrong; 130 interrupted.`,
 				Name: "format", Value: "text", Category: categoryOutput,
 				Usage: "print the report as `FORMAT`: " + strings.Join(check.Formats(), ", "),
 			},
-			outputFlag("write the report to `FILE` too: .json, .sarif, .md or .txt; may be repeated"),
+			outputFlag("write the report to `FILE` too: .json, .md or .txt; may be repeated"),
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "show no progress"},
 		),
 		Action: runCheck,
@@ -97,6 +97,9 @@ func runCheck(c *cli.Context) error {
 	configurations, pairs, err := checkedConfigurations(c, s, o, on)
 	if err != nil {
 		return err
+	}
+	if hint := o.Hint(s.Problem); hint != "" {
+		fmt.Fprintln(c.App.ErrWriter, hint)
 	}
 	r, err := check.Run(c.Context, s.Problem, configurations, o)
 	if err != nil {
@@ -127,7 +130,7 @@ func checkOptions(c *cli.Context, s *spec.Spec) (o check.Options, err error) {
 	}
 	if err := checkOutputs("output", c.StringSlice("output"), func(path string) error {
 		if check.FormatOf(path) == "" {
-			return fmt.Errorf("%s: want a file .json, .sarif, .md or .txt", path)
+			return fmt.Errorf("%s: want a file .json, .md or .txt", path)
 		}
 		return nil
 	}, s.Path, c.String("record")); err != nil {
@@ -276,6 +279,9 @@ func (j *job) checkFinalists(outcome *tune.Outcome) error {
 	var err error
 	if o.Simulator, err = check.Oclgrind(); err != nil {
 		j.say("--check: on the device alone: %v", err)
+	}
+	if hint := o.Hint(s.Problem); hint != "" {
+		j.say("--check: %s", hint)
 	}
 	r, err := check.Run(j.cli.Context, s.Problem, configurations, o)
 	if err != nil {

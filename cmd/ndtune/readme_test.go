@@ -116,6 +116,10 @@ func TestCheckWorkflow(t *testing.T) {
 		if step.Run == "" || step.Name == "Install" {
 			continue
 		}
+		if _, err := exec.LookPath("jq"); err != nil && step.Name == "Lines" {
+			t.Logf("%s: %v", step.Name, err)
+			continue
+		}
 		program := exec.Command("sh", "-e", "-c", step.Run)
 		program.Dir, program.Env = folder, append(programEnvironment(folder), "GITHUB_STEP_SUMMARY="+filepath.Join(folder, "summary.md"))
 		output, err := program.CombinedOutput()
@@ -130,7 +134,10 @@ func TestCheckWorkflow(t *testing.T) {
 			t.Errorf("the page shows\n%s\nthe check prints\n%s", finding, printed["Check"])
 		}
 	}
-	if len(shown) != 2 || !strings.Contains(readFile(t, filepath.Join(folder, "summary.md")), "      smooth.cl:12: ") || !strings.Contains(readFile(t, filepath.Join(folder, "check.sarif")), `"startLine": 12`) {
-		t.Errorf("%d findings are shown; the files of the check lack line 12", len(shown))
+	if len(shown) != 2 || !strings.Contains(readFile(t, filepath.Join(folder, "summary.md")), "      smooth.cl:12: ") {
+		t.Errorf("%d findings are shown; the file of the check lacks line 12", len(shown))
+	}
+	if lines, ran := printed["Lines"]; ran && !strings.Contains(lines, "::error file=smooth.cl,line=12::out of bounds: read out of bounds at in[1024]\n") {
+		t.Errorf("the lines of the check are\n%s", lines)
 	}
 }

@@ -2,9 +2,9 @@
 // memory that nothing has written, divergent barriers, misaligned accesses, writes to constant buffers, and outputs that differ from
 // launch to launch or with the order of the work-groups.
 //
-// The simulator Oclgrind sees each access of each work-item, and names its line. It is slow: problems shrink for it (see [Shrinker]). A
-// real device runs the problem as it is, between guard zones and on poisoned memory (see package device); it sees only traces of faults
-// in the content of buffers, but those of its own compiler and its own hardware too.
+// The simulator Oclgrind sees each access of each work-item, and names its line. It is slow: constants can have other values
+// there (see [Options]). A real device runs the problem as it is, between guard zones and on poisoned memory (see package device); it
+// sees only traces of faults in the content of buffers, but those of its own compiler and its own hardware too.
 //
 // A configuration that passes has no fault that shows on this data, at this size. That is no proof.
 //
@@ -27,21 +27,24 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
 // Options of [Run]. At least one of Simulator and Device is set.
 type Options struct {
 	Simulator string                 // the library of [Oclgrind]; "": configurations are not simulated
-	Set       map[string]space.Value // constants for the simulation; nil: they shrink by rule
+	Set       map[string]space.Value // constants that have other values in the simulation
 
 	// File is the name of the file of the kernel's source, for lines that are in no other file; "": input.cl.
 	File string
@@ -115,9 +118,8 @@ func (r *Report) Clean() bool { return r.Checked() > 0 && r.Faults() == 0 }
 // A checker is the state of Run.
 type checker struct {
 	Options
-	problem  *problem.Problem
-	shrinker Shrinker
-	folder   string // for logs
+	problem *problem.Problem
+	folder  string // for logs
 
 	mutex    sync.Mutex
 	device   sync.Mutex // one process at a time uses the real device
@@ -145,7 +147,7 @@ func Run(ctx context.Context, p *problem.Problem, configurations []space.Configu
 	}
 	defer os.RemoveAll(folder)
 	o.Launches, o.Limit, o.Jobs = cmp.Or(o.Launches, DefaultLaunches), cmp.Or(o.Limit, DefaultLimit), max(1, o.Jobs)
-	k := &checker{Options: o, problem: p, shrinker: Shrinker{p.Definition(), o.Set}, folder: folder}
+	k := &checker{Options: o, problem: p, folder: folder}
 	var jobs []job
 	for _, simulate := range []bool{true, false} {
 		if simulate && o.Simulator == "" || !simulate && o.Device == "" {
@@ -290,6 +292,60 @@ func (k *checker) faults(all []fault, p *problem.Problem, where string) (found [
 		found = append(found, finding)
 	}
 	return found
+}
+
+// narrowed returns a definition with one configuration, without what only a search needs.
+func narrowed(d task.Definition, c space.Configuration) task.Definition {
+	d.Metrics, d.Roofline, d.BuildRestrictions, d.Baseline = nil, nil, nil, nil
+	d.Objective, d.Measure = judge.Objective{}, task.Measure{}
+	d.Parameters = slices.Clone(d.Parameters)
+	for i := range d.Parameters {
+		d.Parameters[i].Values = []space.Value{c.At(i)}
+	}
+	return d
+}
+
+// made returns the problem of a definition with other values of constants. It must have its configuration.
+func made(ctx context.Context, d task.Definition, set map[string]space.Value, on hardware.Device) (*problem.Problem, string, error) {
+	text := ""
+	d.Constants = slices.Clone(d.Constants)
+	for i, c := range d.Constants {
+		if value, given := set[c.Name]; given && !space.SameValue(value, c.Value) {
+			var err error
+			if d.Constants[i], err = c.With(value); err != nil {
+				return nil, "", err
+			}
+			text += fmt.Sprintf(", %s=%s", c.Name, space.FormatValue(value))
+		}
+	}
+	p, err := problem.New(d)
+	if err != nil {
+		return nil, "", err
+	}
+	all, err := p.Space(ctx, on)
+	if err != nil {
+		return nil, "", err
+	}
+	if _, err := p.Variant(all.At(0), on); err != nil {
+		return nil, "", err
+	}
+	if text != "" {
+		text = text[2:]
+	}
+	return p, text, nil
+}
+
+// cells returns the product of the problem size, or 0 if it is not fixed.
+func cells(p *problem.Problem) int {
+	size := p.FixedProblemSize()
+	if size == nil {
+		return 0
+	}
+	n := 1
+	for _, side := range size {
+		n *= side
+	}
+	return n
 }
 
 // SizeOf returns a function that says how large a configuration is, to compare configurations: by the work-items of a work-group,

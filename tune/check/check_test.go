@@ -150,39 +150,23 @@ func problemOf(t *testing.T, d task.Definition) *problem.Problem {
 	return p
 }
 
-// TestSizesShrinkByRule: a size stays divisible by the same numbers, and a power of two stays one.
-func TestSizesShrinkByRule(t *testing.T) {
+// TestALargeSimulationHasAHint unless a constant has another value in it.
+func TestALargeSimulationHasAHint(t *testing.T) {
 	for _, c := range []struct {
-		n, block, tile int
-		want           string
+		n    int
+		o    Options
+		hint bool
 	}{
-		{4096, 16, 1, "n=64"},
-		{4096, 16, 5, "n=256"},
-		{4097, 16, 1, "n=49"}, // edges, as before: the first number that 16 does not divide, and no other of its divisors either
-		{4800, 48, 1, "n=144"},
-		{30, 16, 1, ""}, // small already
+		{1 << 20, Options{Simulator: "liboclgrind"}, true},
+		{1 << 20, Options{Simulator: "liboclgrind", Set: map[string]space.Value{"n": 37}}, false},
+		{1 << 20, Options{Device: "gpu"}, false},
+		{4096, Options{Simulator: "liboclgrind"}, false},
 	} {
 		d := definition()
 		d.Constants[0].Value = c.n
-		whole := problemOf(t, d)
-		configuration, err := whole.Parameters().Configure(map[string]space.Value{"block_size_x": c.block, "tile": c.tile})
-		if err != nil {
-			t.Fatal(err)
+		if hint := c.o.Hint(problemOf(t, d)); strings.Contains(hint, "the problem size is 1048576: --set spec.check.set.NAME=VALUE") != c.hint || (hint != "") != c.hint {
+			t.Errorf("n=%d, %+v: %q", c.n, c.o, hint)
 		}
-		p, shrunk, err := (&Shrinker{Definition: d}).Problem(t.Context(), configuration, SimulatedDevice())
-		if err != nil || shrunk != c.want {
-			t.Errorf("n=%d, %v: %q (%v), want %q", c.n, configuration, shrunk, err, c.want)
-		} else if all, err := p.Space(t.Context(), SimulatedDevice()); err != nil || all.Len() != 1 {
-			t.Errorf("n=%d, %v: %v configurations (%v)", c.n, configuration, all, err)
-		}
-	}
-	d := definition()
-	configuration, err := problemOf(t, d).Parameters().ConfigureFirst(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, shrunk, err := (&Shrinker{d, map[string]space.Value{"n": 37}}).Problem(t.Context(), configuration, SimulatedDevice()); shrunk != "n=37" || err != nil {
-		t.Errorf("%q %v", shrunk, err)
 	}
 }
 
@@ -260,7 +244,7 @@ func TestFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		var v any
-		if format == "json" || format == "sarif" {
+		if format == "json" {
 			if err := json.Unmarshal([]byte(b.String()), &v); err != nil {
 				t.Error(err)
 			}
@@ -295,7 +279,7 @@ func TestAnInterruptedCheckKeepsWhatWasFound(t *testing.T) {
 		t.Errorf("%v\n%s", err, text(r))
 	}
 	o.Progress, o.Limit = nil, 500*time.Millisecond
-	if r, err = Run(t.Context(), p, configurations[1:], o); err != nil || r.Clean() || len(r.Runs) != 1 || r.Runs[0].Unchecked != "Oclgrind did not finish within 500ms" {
+	if r, err = Run(t.Context(), p, configurations[1:], o); err != nil || r.Clean() || len(r.Runs) != 1 || r.Runs[0].Unchecked != "Oclgrind did not finish within 500ms; "+smallerSize {
 		t.Errorf("%v\n%s", err, text(r))
 	}
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "ndtune-check-*")); len(left) > 0 {

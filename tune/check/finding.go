@@ -28,25 +28,8 @@ const (
 	Crash          Kind = "crash"
 )
 
-// A kindAbout is a kind with a sentence about it.
-type kindAbout struct {
-	Kind
-	about string
-}
-
 // kinds lists all kinds, in the order of a report.
-var kinds = []kindAbout{
-	{DataRace, "Work-items access the same memory without a barrier or an atomic operation between them, and at least one of them writes."},
-	{OutOfBounds, "The kernel accesses memory outside of a buffer, an array or its local memory."},
-	{Uninitialised, "The kernel uses memory before anything was written there."},
-	{Divergence, "Not all work-items of a work-group come to the same barrier or asynchronous copy."},
-	{Misaligned, "The address of an access is no multiple of the size of its type."},
-	{ConstWrite, "The kernel writes to a buffer that it declares constant."},
-	{Crash, "The launch ended the process, or the device failed."},
-	{WrongOutput, "The output differs from the reference."},
-	{Nondeterminism, "Launches on the same data have different outputs."},
-	{Order, "The output depends on the order in which the work-groups run."},
-}
+var kinds = []Kind{DataRace, OutOfBounds, Uninitialised, Divergence, Misaligned, ConstWrite, Crash, WrongOutput, Nondeterminism, Order}
 
 // A Location is a line of a source.
 type Location struct {
@@ -136,9 +119,6 @@ func (g *grouping) add(f Finding, configuration string, of size) {
 
 // sorted returns the findings: faults before notes, by kind and location.
 func (g *grouping) sorted() []Finding {
-	rank := func(k Kind) int {
-		return slices.IndexFunc(kinds, func(about kindAbout) bool { return about.Kind == k })
-	}
 	first := func(f *Finding) Location {
 		if len(f.Where) == 0 {
 			return Location{}
@@ -147,7 +127,7 @@ func (g *grouping) sorted() []Finding {
 	}
 	note := map[bool]int{true: 1}
 	slices.SortStableFunc(g.all, func(a, b *Finding) int {
-		return cmp.Or(note[a.Note]-note[b.Note], rank(a.Kind)-rank(b.Kind), first(a).compare(first(b)))
+		return cmp.Or(note[a.Note]-note[b.Note], slices.Index(kinds, a.Kind)-slices.Index(kinds, b.Kind), first(a).compare(first(b)))
 	})
 	all := make([]Finding, len(g.all))
 	for i, f := range g.all {

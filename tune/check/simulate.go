@@ -31,18 +31,31 @@ func SimulatedDevice() hardware.Device {
 // maxThorough is the largest problem size that is simulated thoroughly.
 const maxThorough = 128 * 128
 
+// smallerSize says what to do if a simulation takes too long.
+const smallerSize = "--set spec.check.set.NAME=VALUE simulates a smaller size"
+
+// Hint returns a hint if the simulation of a problem may take long, and no constant has another value in it; otherwise "".
+func (o *Options) Hint(p *problem.Problem) string {
+	if n := cells(p); o.Simulator != "" && o.Set == nil && n > maxThorough {
+		return fmt.Sprintf("Oclgrind is slow, and the problem size is %d: %s (docs/check.md)", n, smallerSize)
+	}
+	return ""
+}
+
 // simulate checks a configuration in Oclgrind: thoroughly, or fast if that takes too long.
 func (k *checker) simulate(ctx context.Context, i int, c space.Configuration, into *Check) (found []Finding, of size, err error) {
 	on := k.Identity
 	if k.Device == "" {
 		on = SimulatedDevice()
 	}
-	p, shrunk, err := k.shrinker.Problem(ctx, c, on)
+	narrow := narrowed(k.problem.Definition(), c)
+	narrow.Verify = nil
+	p, changed, err := made(ctx, narrow, k.Set, on)
 	if err != nil {
 		into.Unchecked = err.Error()
 		return nil, of, ctx.Err()
 	}
-	into.Size = shrunk
+	into.Size = changed
 	t := work{Log: filepath.Join(k.folder, fmt.Sprintf("%d.log", i)), Tolerance: k.tolerance(c, on)}
 	if t.Problem, err = p.Encode(); err != nil {
 		return nil, of, err
@@ -54,7 +67,7 @@ func (k *checker) simulate(ctx context.Context, i int, c space.Configuration, in
 	case hasImages:
 		why = "uninitialised memory: Oclgrind does not know the content of images"
 	case cells(p) > maxThorough:
-		why = fmt.Sprintf("uninitialised memory: a problem size of more than %d takes too long", maxThorough)
+		why = fmt.Sprintf("uninitialised memory: a problem size of more than %d takes too long; %s", maxThorough, smallerSize)
 	}
 	if why != "" {
 		t.Mode, limit = fast, k.Limit
@@ -87,6 +100,9 @@ func (k *checker) simulate(ctx context.Context, i int, c space.Configuration, in
 	}
 	if s.done == nil && into.Unchecked == "" {
 		into.Unchecked = unfinished("Oclgrind", k.Limit, s.ended, s.fatal)
+		if errors.Is(s.ended, process.ErrLate) {
+			into.Unchecked += "; " + smallerSize
+		}
 	}
 	if why != "" && into.Unchecked == "" {
 		into.Skipped = append(into.Skipped, why)

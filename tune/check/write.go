@@ -15,11 +15,11 @@ import (
 )
 
 // Formats are the forms in which a report is written.
-func Formats() []string { return []string{"text", "json", "sarif", "markdown"} }
+func Formats() []string { return []string{"text", "json", "markdown"} }
 
 // FormatOf returns the format that the extension of a file names, or "".
 func FormatOf(path string) string {
-	return map[string]string{".json": "json", ".sarif": "sarif", ".md": "markdown", ".txt": "text"}[strings.ToLower(filepath.Ext(path))]
+	return map[string]string{".json": "json", ".md": "markdown", ".txt": "text"}[strings.ToLower(filepath.Ext(path))]
 }
 
 // Write writes the report in one of [Formats].
@@ -29,20 +29,14 @@ func (r *Report) Write(w io.Writer, format string) error {
 		_, err := io.WriteString(w, r.text())
 		return err
 	case "json":
-		return writeJSON(w, r)
-	case "sarif":
-		return writeJSON(w, r.sarif())
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
 	case "markdown":
 		return r.writeMarkdown(w)
 	}
 	return fmt.Errorf("there is no format %q", format)
-}
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
 
 // path returns a file that the specification names, relative to the working folder as the specification is.

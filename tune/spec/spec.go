@@ -30,7 +30,7 @@ type Spec struct {
 	Problem    *problem.Problem // at the first of the sizes, if there are several
 	Sizes      []task.Size      // in ascending order; nil: there is one, that of the constants
 
-	// CheckConstants are the constants for [check.Run] that have other values than in the definition; nil: the sizes shrink by rule.
+	// CheckConstants are constants that have other values than in the definition if [check.Run] simulates.
 	CheckConstants map[string]space.Value
 
 	place placer
