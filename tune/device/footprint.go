@@ -56,13 +56,6 @@ func (t *trial) measureFootprint() (found footprint.Footprint, why map[string]st
 		if err := t.addReported(f, l, of.LocalBytes); err != nil {
 			return nil, nil, err
 		}
-		if registers, known := f[footprint.Registers]; !known {
-			why[footprint.Occupancy] = "the registers are not known: " + nothing
-		} else if share, err := footprint.OccupancyOf(t.identity, l.Range.WorkItems(), registers, f[footprint.LocalBytes]); err != nil {
-			why[footprint.Occupancy] = err.Error()
-		} else {
-			f[footprint.Occupancy] = share
-		}
 		all = append(all, f)
 	}
 	return footprint.Of(all), why, nil
@@ -106,16 +99,6 @@ func (t *trial) compilerSays() (said map[string]footprint.Footprint, nothing str
 			return nil, "the build comes from the cache of NVIDIA's driver, and building anew failed: " + first
 		}
 		return said, "NVIDIA's compiler does not say it"
-	case s.Info.AMD != nil:
-		binary, err := t.built.program.Binary()
-		if binary == nil {
-			return nil, fmt.Sprintf("the driver has no binary of the program (%v)", err)
-		}
-		said, err := footprint.AMD(binary)
-		if err != nil {
-			return nil, err.Error()
-		}
-		return said, "the metadata of the binary do not say it"
 	case s.Info.HasExtension("cl_intel_required_subgroup_size"):
 		return footprint.Intel(log), "Intel's compiler says it only of kernels that spill"
 	}

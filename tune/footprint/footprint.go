@@ -1,5 +1,5 @@
 // Package footprint reads what a compiled kernel takes of a device: registers, spilled bytes, memory. It reads the logs of
-// compilers and their binaries. It measures nothing: a kernel that spills little can be faster than one that does not.
+// compilers. It measures nothing: a kernel that spills little can be faster than one that does not.
 //
 // A number that a compiler does not say is not there. It is never 0.
 //
@@ -17,16 +17,15 @@ import (
 
 // The quantities of a footprint.
 const (
-	Registers    = "registers"     // of 32 bits for a work-item, vector registers on AMD; on Intel, the registers of a hardware thread
+	Registers    = "registers"     // of 32 bits for a work-item; on Intel, the registers of a hardware thread
 	SpillBytes   = "spill_bytes"   // for a work-item: registers that did not suffice and are kept in memory
 	PrivateBytes = "private_bytes" // of memory for a work-item, spilled registers included
 	LocalBytes   = "local_bytes"   // for a work-group
-	Occupancy    = "occupancy"     // the share of a compute unit's work-items that can be resident together, 0 to 1
 )
 
 // Quantities returns these names in the order of results.
 func Quantities() []string {
-	return []string{Registers, SpillBytes, PrivateBytes, LocalBytes, Occupancy}
+	return []string{Registers, SpillBytes, PrivateBytes, LocalBytes}
 }
 
 // A Footprint holds the quantities of a kernel that are known, by name.
@@ -41,8 +40,7 @@ func (f Footprint) Add(other Footprint) {
 	}
 }
 
-// Of returns the footprint of kernels that one configuration launches: the largest of each quantity, and the least
-// occupancy. It leaves out quantities that are not known of all.
+// Of returns the footprint of kernels that one configuration launches: the largest of each quantity. It leaves out quantities that are not known of all.
 func Of(kernels []Footprint) Footprint {
 	if len(kernels) == 0 {
 		return Footprint{}
@@ -51,11 +49,7 @@ func Of(kernels []Footprint) Footprint {
 	for _, k := range kernels[1:] {
 		maps.DeleteFunc(all, func(name string, _ float64) bool { _, known := k[name]; return !known })
 		for name := range all {
-			if name == Occupancy {
-				all[name] = min(all[name], k[name])
-			} else {
-				all[name] = max(all[name], k[name])
-			}
+			all[name] = max(all[name], k[name])
 		}
 	}
 	return all

@@ -89,8 +89,6 @@ func footprintText(r hardware.Reading) string {
 		return value + " B of private memory"
 	case footprint.LocalBytes:
 		return value + " B of local memory"
-	case footprint.Occupancy:
-		return "occupancy " + value
 	}
 	return value + " " + r.Quantity
 }

@@ -84,7 +84,7 @@ parameters:
   one: 1
 restrictions:
   - threads * tile <= 1024
-build_restrictions: [spill_bytes == 0, "occupancy >= 0.5 or threads < 64"]
+build_restrictions: [spill_bytes == 0, "registers <= 64 or threads < 64"]
 verify: {spec: reference.yaml, atol: 1e-4, rtol: 0, launches: tile}
 metrics:
   GB/s: 4 * n / time / 1e6
@@ -153,7 +153,7 @@ seed: 18446744073
 			{Name: "one", Values: []space.Value{1}},
 		},
 		Restrictions:      []space.Restriction{{Expression: "threads * tile <= 1024"}},
-		BuildRestrictions: []task.Expr{"spill_bytes == 0", "occupancy >= 0.5 or threads < 64"},
+		BuildRestrictions: []task.Expr{"spill_bytes == 0", "registers <= 64 or threads < 64"},
 		Verify:            &task.Verification{Problem: &reference, Launches: "tile", ATol: "0.0001", RTol: "0"},
 		Metrics:           []task.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}, {Name: "half", Expression: "0.5"}},
 		Objective: judge.Objective{
