@@ -237,15 +237,15 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	}
 	if !p.quiet {
 		fmt.Fprintln(p.notes, p.summary(o, evaluated))
+		for _, note := range o.Notes {
+			fmt.Fprintln(p.notes, shortened(note))
+		}
 	}
 	switch {
 	case o.Stop == tune.Interrupted && !p.compared:
 		fmt.Fprintln(p.notes, "Interrupted; the best so far:")
 	case o.Stop == tune.Hopeless, o.Stop == tune.Environment:
 		fmt.Fprintf(p.notes, "Stopped: %s\n", shortened(o.Cause))
-	}
-	for _, note := range o.Notes {
-		fmt.Fprintln(p.notes, shortened(note))
 	}
 	if o.Best == nil {
 		fmt.Fprintln(p.notes, p.whyNone(o))

@@ -294,7 +294,8 @@ func (t *trial) retest(ctx context.Context) error {
 		if n > 0 && time.Since(began) > t.known.Retest.Within {
 			break
 		}
-		ms, err := t.relaunch(ctx, before)
+		since := time.Now()
+		err := t.relaunch(ctx, before)
 		if wrong := wrongOutput(err); wrong != nil {
 			return differs(wrong, n+1, most)
 		}
@@ -302,7 +303,8 @@ func (t *trial) retest(ctx context.Context) error {
 			return err
 		}
 		if t.result.Compared++; t.identity.Type == "cpu" {
-			before = int(min(wakeLaunches, max(1, wakeTime/ms)))
+			each := time.Since(since) / time.Duration(before+1)
+			before = int(min(wakeLaunches, max(1, wakeTime/max(1, each))))
 		}
 	}
 	t.result.Verified = true
@@ -312,36 +314,35 @@ func (t *trial) retest(ctx context.Context) error {
 // On a CPU that others use, a driver's threads get their cores one after the other, and the first one does a short launch alone: it shows
 // no race. So launches of wakeTime, at most wakeLaunches, come before the one that is compared.
 const (
-	wakeTime     = 10.0 // milliseconds
+	wakeTime     = 10 * time.Millisecond
 	wakeLaunches = 16
 )
 
 // relaunch launches some times without waiting, each time from the initial state of all buffers, and decides about the outputs of a last
-// launch, whose time in milliseconds it returns.
-func (t *trial) relaunch(ctx context.Context, before int) (ms float64, err error) {
+// launch.
+func (t *trial) relaunch(ctx context.Context, before int) error {
 	if err := t.bind(ctx); err != nil {
-		return 0, err
+		return err
 	}
 	t.supervisor.Begin(StageVerify, before+1)
 	for range before {
 		launches, err := t.session.EnqueueAll(t.built.Launches)
 		launches.Release()
 		if err != nil {
-			return 0, t.session.launchFailure(err)
+			return t.session.launchFailure(err)
 		}
 		if err := t.session.restore(false); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	times, err := t.built.Times(1)
-	if err != nil {
-		return 0, err
+	if _, err := t.built.Times(1); err != nil {
+		return err
 	}
 	if err := t.session.checkGuards(); err != nil {
-		return 0, err
+		return err
 	}
-	_, err = t.judge(ctx)
-	return t.built.Totals(times)[0], err
+	_, err := t.judge(ctx)
+	return err
 }
 
 // rerun launches some times, beginning with all buffers in their initial state, and decides about the outputs of the last launch.
