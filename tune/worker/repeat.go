@@ -11,7 +11,7 @@ import (
 // An assignment whose launches were so slow that it was given up, or measured only once, is evaluated again before its result
 // counts: other work on the machine can delay a launch. That happens when no build waits to be measured, and its launches run while all
 // other workers stand still. Two launches that agree are enough: one that is given up is not repeated if the first one, which has ended, took as long,
-// nor is a first launch if no launch of the search has ended yet. A build or a check that hangs is not repeated.
+// nor is a first launch if no launch of the search has ended yet, before the pool was opened either. A build or a check that hangs is not repeated.
 
 const (
 	// repeatShare is the inverse of the share of the search's time that repeats of what was measured once take at most, but on a CPU, where
@@ -27,7 +27,7 @@ func (p *Pool) isSlow(m *member, r *tune.Result) bool {
 	if r.Status != tune.Timeout {
 		return r.EarlyStopped
 	}
-	return m.launch.most > 0 && p.launched && (m.stage == device.StageFirstLaunch || m.first < m.launch.most)
+	return m.launch.most > 0 && (p.launched || p.best.Load() != nil) && (m.stage == device.StageFirstLaunch || m.first < m.launch.most)
 }
 
 // hasTime reports whether enough time is left to repeat an assignment: as much as the first evaluation took without the build. One that
