@@ -32,11 +32,15 @@ func (r *run) confirmBest(ctx context.Context) error {
 		if len(ranked) == 0 {
 			return nil
 		}
-		if best := &r.outcome.Results[ranked[0]]; !best.Verified || best.Compared > 0 {
+		best := &r.outcome.Results[ranked[0]]
+		if !best.Verified || best.Compared > 0 {
 			return r.doubtLoneReference()
 		}
 		if err := r.confirm(ctx, ranked[0]); err != nil {
 			return err
+		}
+		if best.Status == Correct && r.outcome.Stop != Interrupted {
+			return r.doubtLoneReference()
 		}
 	}
 	return nil
@@ -55,7 +59,7 @@ func (r *run) confirm(ctx context.Context, i int) error {
 	case err != nil:
 		return fmt.Errorf("launch %s again: %w", result.Configuration, err)
 	case again.Status == Correct, again.Status == Timeout, again.Doubt != "":
-		result.Compared = max(1, again.Compared)
+		result.Compared = again.Compared
 		if again.Compared < confirmLaunches {
 			why := fmt.Sprintf("%d launches take too long", confirmLaunches)
 			if again.Status != Correct {

@@ -137,6 +137,7 @@ func (r *remeasurement) verify(ctx context.Context) error {
 	for _, i := range r.live() {
 		r.options.Turn(i)
 		t := r.trials[i]
+		t.use(r.configurations[i])
 		if err := r.take(i, nil, t.through(ctx, t.expect, func(ctx context.Context) error { return t.rerun(ctx, 1) })); err != nil {
 			return err
 		}
