@@ -74,7 +74,7 @@ specification is wrong; 130 interrupted.`,
 				Name: "format", Value: "text", Category: categoryOutput,
 				Usage: "print the report as `FORMAT`: " + strings.Join(check.Formats(), ", "),
 			},
-			outputFlag("write the report to `FILE` too: .json, .md or .txt; may be repeated"),
+			outputFlag(nil, "write the report to `FILE` too: .json, .md or .txt; may be repeated"),
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "show no progress"},
 		),
 		Action: runCheck,
@@ -203,7 +203,7 @@ func bestOfLog(c *cli.Context, s *spec.Spec, whole *space.Space) (best []space.C
 	if path == "" {
 		return nil, nil
 	}
-	r, err := readRecord(c, path)
+	r, err := readRecord(c.Context, path)
 	if err != nil {
 		return nil, &usageError{err}
 	}

@@ -85,7 +85,7 @@ func compareFlags() []cli.Flag {
 			Usage: "keep the run logs beside `FILE`, with the device and the size in the name (FILE.jsonl becomes FILE.DEVICE.jsonl), " +
 				"and continue the runs that they hold (default: new files in the user's state folder)",
 		},
-		outputFlag("write the comparison to `FILE`: .html (a page, with all records), .json, .csv (a row for each configuration and " +
+		outputFlag(nil, "write the comparison to `FILE`: .html (a page, with all records), .json, .csv (a row for each configuration and "+
 			"device) or .md; may be repeated"),
 		&cli.BoolFlag{
 			Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
@@ -167,7 +167,7 @@ func (k *comparing) read() error {
 		return err
 	}
 	for i, path := range paths {
-		r, err := readRecord(k.cli, path)
+		r, err := readRecord(k.cli.Context, path)
 		if err == nil {
 			if err := objective(path, r); err != nil {
 				return err

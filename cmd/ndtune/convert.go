@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -11,7 +12,13 @@ import (
 	"github.com/ndtune/ndtune/tune/record"
 )
 
-func convertCommand() *cli.Command {
+type convertOptions struct {
+	in, out, format    string
+	force, skipDamaged bool
+}
+
+func convertCommand(run runner[convertOptions]) *cli.Command {
+	o := &convertOptions{}
 	return &cli.Command{
 		Name:      "convert",
 		Usage:     "turn recorded results into another format",
@@ -35,46 +42,45 @@ Every command refuses records of more than 256 MiB, before or after unpacking.
 NDTUNE_MAX_RECORD_MIB=1024 in the environment sets another limit.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{
-				Name: "to", Category: categoryOutput,
+				Name: "to", Destination: &o.format, Category: categoryOutput,
 				Usage: "`FORMAT` of OUT: t4, csv, log (run log) or cache (Kernel Tuner) (default: by its extension: .json t4, .csv " +
 					"csv, .jsonl log, and .gz)",
 			},
 			&cli.BoolFlag{
-				Name: "force", Aliases: []string{"f"}, Category: categoryOutput,
+				Name: "force", Aliases: []string{"f"}, Destination: &o.force, Category: categoryOutput,
 				Usage: "replace OUT if it exists",
 			},
-			&cli.BoolFlag{Name: "skip-damaged", Category: categoryOutput, Usage: "leave out the damaged lines of a run log, and list them"},
+			&cli.BoolFlag{
+				Name: "skip-damaged", Destination: &o.skipDamaged, Category: categoryOutput,
+				Usage: "leave out the damaged lines of a run log, and list them",
+			},
 		},
-		Action: convert,
+		Action: action(o, run),
 	}
 }
 
-func convert(c *cli.Context) error {
-	in, out, format, err := conversion(c)
-	if err != nil {
-		return &usageError{err}
-	}
+func convert(ctx context.Context, t *console, o *convertOptions) error {
 	var damaged []record.DamagedLine
-	r, err := await(c.Context, func() (r *record.Record, err error) {
-		if c.Bool("skip-damaged") {
-			r, damaged, err = record.ReadSkipping(in)
+	r, err := await(ctx, func() (r *record.Record, err error) {
+		if o.skipDamaged {
+			r, damaged, err = record.ReadSkipping(o.in)
 			return r, err
 		}
-		return record.Read(in)
+		return record.Read(o.in)
 	})
 	if err != nil {
 		return &usageError{err}
 	}
-	if err := record.WriteAs(out, r, format); err != nil {
+	if err := record.WriteAs(o.out, r, o.format); err != nil {
 		return err
 	}
 	count := figure.Count(len(r.Results), "configuration")
-	fmt.Fprintf(c.App.ErrWriter, "%s: %s of a %s as %s\n", out, count, formatNames[r.Header.Format], formatNames[format])
-	if lacks := record.Lacks(format); lacks != "" {
-		fmt.Fprintf(c.App.ErrWriter, "A %s cannot hold %s.\n", formatNames[format], lacks)
+	fmt.Fprintf(t.notes, "%s: %s of a %s as %s\n", o.out, count, formatNames[r.Header.Format], formatNames[o.format])
+	if lacks := record.Lacks(o.format); lacks != "" {
+		fmt.Fprintf(t.notes, "A %s cannot hold %s.\n", formatNames[o.format], lacks)
 	}
 	if len(damaged) > 0 {
-		fmt.Fprint(c.App.ErrWriter, damageText(in, damaged))
+		fmt.Fprint(t.notes, damageText(o.in, damaged))
 	}
 	return nil
 }
@@ -92,26 +98,25 @@ func damageText(path string, damaged []record.DamagedLine) string {
 	return text
 }
 
-// conversion reads the command line.
-func conversion(c *cli.Context) (in, out, format string, err error) {
+func (o *convertOptions) read(c *cli.Context) (err error) {
 	if c.Args().Len() != 2 {
-		return "", "", "", fmt.Errorf("name two files: %s IN OUT (see %s --help)", c.Command.HelpName, c.Command.HelpName)
+		return wrong("name two files: %s IN OUT (see %s --help)", c.Command.HelpName, c.Command.HelpName)
 	}
-	in, out, format = c.Args().Get(0), c.Args().Get(1), c.String("to")
-	if format == "" {
-		if format, err = record.FormatOf(out); err != nil {
-			return in, out, format, fmt.Errorf("%w, or name a format with --to: %s", err, strings.Join(record.Formats(), ", "))
+	o.in, o.out = c.Args().Get(0), c.Args().Get(1)
+	if o.format == "" {
+		if o.format, err = record.FormatOf(o.out); err != nil {
+			return wrong("%w, or name a format with --to: %s", err, strings.Join(record.Formats(), ", "))
 		}
-	} else if err := record.CheckFormat(format); err != nil {
-		return in, out, format, fmt.Errorf("--to: %w", err)
+	} else if err := record.CheckFormat(o.format); err != nil {
+		return wrong("--to: %w", err)
 	}
-	if err := checkWritable(out); err != nil {
-		return in, out, format, fmt.Errorf("write to %s: %w", out, err)
+	if err := checkWritable(o.out); err != nil {
+		return wrong("write to %s: %w", o.out, err)
 	}
-	if info, err := os.Stat(out); err == nil && info.Mode().IsRegular() && !c.Bool("force") {
-		return in, out, format, wrong("%s exists already; --force replaces it", out)
+	if info, err := os.Stat(o.out); err == nil && info.Mode().IsRegular() && !o.force {
+		return wrong("%s exists already; --force replaces it", o.out)
 	}
-	return in, out, format, nil
+	return nil
 }
 
 // formatNames are the names of formats in messages, by those of --to and of records.

@@ -120,7 +120,7 @@ func diffusionConfiguration(c *cli.Context, d hardware.Device) (*spec.Spec, spac
 	tunedPath := c.String("tuned")
 	if tunedPath != "" {
 		var err error
-		if tuned, err = readRecord(c, tunedPath); err != nil {
+		if tuned, err = readRecord(c.Context, tunedPath); err != nil {
 			return refused(wrong("--tuned: %w", err))
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,18 @@ import (
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
-func exportCommand() *cli.Command {
+type exportOptions struct {
+	spec        string
+	records     []string
+	folder, key string
+	size, lang  string // as they are written
+
+	problemSize []task.Expr // nil: that of the specification
+	languages   []*export.Language
+}
+
+func exportCommand(run runner[exportOptions]) *cli.Command {
+	o := &exportOptions{}
 	return &cli.Command{
 		Name:      "export",
 		Usage:     "write a tuned kernel for an application: a wisdom file, a C header and a Python module",
@@ -50,45 +62,50 @@ If one of them cannot be made, nothing is written.
 
 docs/export.md shows a program in each language.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: ".", Usage: "`FOLDER` for the files; it is made if necessary"},
-			&cli.StringFlag{Name: "key", Usage: "`KEY`: the name of the files and of the functions (default: the name of the kernel)"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: ".", Destination: &o.folder, Usage: "`FOLDER` for the files; it is made if necessary"},
+			&cli.StringFlag{Name: "key", Destination: &o.key, Usage: "`KEY`: the name of the files and of the functions (default: the name of the kernel)"},
 			&cli.StringFlag{
-				Name:  "problem-size",
+				Name: "problem-size", Destination: &o.size,
 				Usage: "problem size, `X[,Y[,Z]]`: expressions over the constants of a specification that has none",
 			},
-			&cli.StringFlag{Name: "lang", Value: "c,python", Usage: "`LIST` of what to write besides the wisdom: c, python"},
+			&cli.StringFlag{Name: "lang", Value: "c,python", Destination: &o.lang, Usage: "`LIST` of what to write besides the wisdom: c, python"},
 		},
-		Action: exportFiles,
+		Action: action(o, run),
 	}
 }
 
 // languages are the languages of --lang.
 var languages = map[string]*export.Language{"c": export.C, "python": export.Python}
 
-func exportFiles(c *cli.Context) error {
+func (o *exportOptions) read(c *cli.Context) error {
 	if c.NArg() < 2 {
 		return wrong("want a specification and at least one record of its kernel: %s %s", c.Command.HelpName, c.Command.ArgsUsage)
 	}
-	for _, name := range strings.Split(c.String("lang"), ",") {
+	o.spec, o.records, o.problemSize = c.Args().First(), c.Args().Tail(), splitExpressions(o.size)
+	for name := range strings.SplitSeq(o.lang, ",") {
 		if languages[name] == nil {
-			return wrong("--lang %s: %q is none of c, python", c.String("lang"), name)
+			return wrong("--lang %s: %q is none of c, python", o.lang, name)
 		}
+		o.languages = append(o.languages, languages[name])
 	}
-	s, err := spec.Load(c.Args().First(), spec.Options{})
+	return nil
+}
+
+func exportFiles(ctx context.Context, t *console, o *exportOptions) error {
+	s, err := spec.Load(o.spec, spec.Options{})
 	if err != nil {
 		return &usageError{err}
 	}
-	folder, size := c.String("output"), splitExpressions(c.String("problem-size")) // nil: that of the specification
-	var all *wisdom.File                                                           // the wisdom of the records
-	for _, path := range c.Args().Tail() {
-		r, err := readRecord(c, path)
+	var all *wisdom.File // the wisdom of the records
+	for _, path := range o.records {
+		r, err := readRecord(ctx, path)
 		if err != nil {
 			return &usageError{err}
 		}
-		if err := giveSize(r, size); err != nil {
+		if err := giveSize(r, o.problemSize); err != nil {
 			return wrong("%s: --problem-size: %w", path, err)
 		}
-		best, err := wisdom.FromLog(r, wisdom.Source{Key: c.String("key")})
+		best, err := wisdom.FromLog(r, wisdom.Source{Key: o.key})
 		if err != nil {
 			return wrong("%s: %w", path, err)
 		}
@@ -98,7 +115,7 @@ func exportFiles(c *cli.Context) error {
 			return wrong("%s: %w", path, err)
 		}
 	}
-	wisdomPath := filepath.Join(folder, all.Key+".wisdom")
+	wisdomPath := filepath.Join(o.folder, all.Key+".wisdom")
 	known, err := wisdom.Read(wisdomPath)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -111,31 +128,31 @@ func exportFiles(c *cli.Context) error {
 		}
 	}
 	var outputs []export.File
-	for _, name := range strings.Split(c.String("lang"), ",") {
-		made, err := languages[name].Export(s.Problem, known, size)
+	for _, language := range o.languages {
+		made, err := language.Export(s.Problem, known, o.problemSize)
 		if err != nil {
-			return wrong("%s: %w", c.Args().First(), err)
+			return wrong("%s: %w", o.spec, err)
 		}
 		outputs = append(outputs, made)
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	if err := os.MkdirAll(o.folder, 0o777); err != nil {
 		return wrong("-o: %w", err)
 	}
-	for _, path := range append(each.Of(outputs, func(f export.File) string { return filepath.Join(folder, f.Name) }), wisdomPath) {
+	for _, path := range append(each.Of(outputs, func(f export.File) string { return filepath.Join(o.folder, f.Name) }), wisdomPath) {
 		if err := checkWritable(path); err != nil {
 			return wrong("write to %s: %w", path, err)
 		}
 	}
-	if _, err := wisdom.Add(c.Context, wisdomPath, all); err != nil {
+	if _, err := wisdom.Add(ctx, wisdomPath, all); err != nil {
 		return err
 	}
-	fmt.Fprintln(c.App.Writer, wisdomPath)
+	fmt.Fprintln(t.out, wisdomPath)
 	for _, f := range outputs {
-		path := filepath.Join(folder, f.Name)
+		path := filepath.Join(o.folder, f.Name)
 		if err := files.Write(path, func(w io.Writer) error { _, err := w.Write(f.Content); return err }); err != nil {
 			return err
 		}
-		fmt.Fprintln(c.App.Writer, path)
+		fmt.Fprintln(t.out, path)
 	}
 	return nil
 }

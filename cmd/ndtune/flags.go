@@ -29,8 +29,13 @@ func deviceFlag(more string) cli.Flag {
 }
 
 // outputFlag names the files that a command writes.
-func outputFlag(usage string) cli.Flag {
-	return &cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput, Usage: usage}
+func outputFlag(to *cli.StringSlice, usage string) cli.Flag {
+	return &cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Destination: to, TakesFile: true, Category: categoryOutput, Usage: usage}
+}
+
+// jsonFlag chooses JSON for the output of a command.
+func jsonFlag(to *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "json", Usage: "print JSON", Destination: to}
 }
 
 // selectDevice finds the device that the command line names.
@@ -98,7 +103,7 @@ func tuneFlags() []cli.Flag {
 			Usage: "keep the run log in `FILE` (of several sizes, in FILE.SIZE.jsonl), and continue the run that it holds (default: a " +
 				"new file in the user's state folder)",
 		},
-		outputFlag("write the results to `FILE`: .json (T4), .csv or .jsonl (run log), .gz after it; may be repeated"),
+		outputFlag(nil, "write the results to `FILE`: .json (T4), .csv or .jsonl (run log), .gz after it; may be repeated"),
 		&cli.BoolFlag{
 			Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
 			Usage: "show skipped configurations and the reasons, whole build logs, the output of workers, and the use of their time",

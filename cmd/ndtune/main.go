@@ -13,7 +13,6 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
 	"github.com/ndtune/ndtune/matmul"
@@ -108,8 +107,8 @@ func await[T any](ctx context.Context, compute func() (T, error)) (made T, err e
 }
 
 // readRecord reads a record, until it is interrupted.
-func readRecord(c *cli.Context, path string) (*record.Record, error) {
-	return await(c.Context, func() (*record.Record, error) { return record.Read(path) })
+func readRecord(ctx context.Context, path string) (*record.Record, error) {
+	return await(ctx, func() (*record.Record, error) { return record.Read(path) })
 }
 
 // The exit statuses beside 0. Each has one meaning in all commands.

@@ -84,7 +84,7 @@ func benchFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "library", TakesFile: true, Category: categoryEvaluation,
 			Usage: "look for OpenBLAS, cuBLAS and the CUDA runtime in `PATH` first: a file, a folder, or one with pip's packages; may be repeated"},
 		deviceFlag(""),
-		outputFlag("write the times to `FILE`: .csv, or as a picture .png, .svg or .pdf; may be repeated"),
+		outputFlag(nil, "write the times to `FILE`: .csv, or as a picture .png, .svg or .pdf; may be repeated"),
 	}
 }
 
@@ -213,7 +213,7 @@ func readBenchKernels(c *cli.Context, b *matmul.Bench) error {
 
 func readBenchRecords(c *cli.Context, b *matmul.Bench) error {
 	for _, path := range c.StringSlice("tuned") {
-		r, err := readRecord(c, path)
+		r, err := readRecord(c.Context, path)
 		if err != nil {
 			return wrong("--tuned: %w", err)
 		}

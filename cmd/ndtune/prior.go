@@ -71,7 +71,7 @@ func readPriors(c *cli.Context, strategy string, p *problem.Problem) (priors ses
 	priors.Find = find
 	names := recordNames(paths)
 	for i, path := range paths {
-		r, err := readRecord(c, path)
+		r, err := readRecord(c.Context, path)
 		if err != nil {
 			return priors, err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +12,15 @@ import (
 	"github.com/ndtune/ndtune/tune/report"
 )
 
-func reportCommand() *cli.Command {
+type reportOptions struct {
+	paths    []string
+	outputs  cli.StringSlice // empty: a table is printed
+	fragment bool
+	rank     ranking
+}
+
+func reportCommand(run runner[reportOptions]) *cli.Command {
+	o := &reportOptions{}
 	return &cli.Command{
 		Name:      "report",
 		Usage:     "show recorded results as a page or a table",
@@ -29,63 +38,62 @@ Without -o, it prints the best, the finalists and the failures.
 
 The page is one file. It works offline, from a disk or in a mail, and makes no requests.`,
 		Flags: []cli.Flag{
-			outputFlag("write `FILE`: .html (the page) or .md (a table); may be repeated; without it, a table is printed"),
+			outputFlag(&o.outputs, "write `FILE`: .html (the page) or .md (a table); may be repeated; without it, a table is printed"),
 			&cli.BoolFlag{
-				Name: "fragment", Category: categoryOutput,
+				Name: "fragment", Destination: &o.fragment, Category: categoryOutput,
 				Usage: "write the page as a small piece of HTML for another page, such as a notebook, without scripts",
 			},
 			&cli.StringFlag{
-				Name: "objective", Category: categoryOutput,
+				Name: "objective", Destination: &o.rank.objectives, Category: categoryOutput,
 				Usage: "rank by `OBJECTIVES`, several with commas, instead of those of the search: time, time_mean, time_min or a " +
 					"metric, each maximised after the word maximize; several give a front (docs/front.md)",
 			},
 			&cli.StringFlag{
-				Name: "choose", Category: categoryOutput,
+				Name: "choose", Destination: &o.rank.choose, Category: categoryOutput,
 				Usage: "of several objectives, choose the winner among the front by `EXPRESSION`, such as 'energy <= 1.1 * " +
 					"best.energy'",
 			},
 		},
-		Action: writeReport,
+		Action: action(o, run),
 	}
 }
 
-func writeReport(c *cli.Context) error {
-	paths, err := pathArguments(c, "a record")
-	if err != nil {
+func (o *reportOptions) read(c *cli.Context) (err error) {
+	if o.paths, err = pathArguments(c, "a record"); err != nil {
 		return err
 	}
-	outputs := c.StringSlice("output")
-	if err := checkOutputs("output", outputs, report.CheckPath, paths...); err != nil {
+	if err := checkOutputs("output", o.outputs.Value(), report.CheckPath, o.paths...); err != nil {
 		return err
 	}
-	if c.Bool("fragment") && !slices.ContainsFunc(outputs, report.IsPage) {
+	if o.fragment && !slices.ContainsFunc(o.outputs.Value(), report.IsPage) {
 		return wrong("--fragment is of a page: add -o FILE.html")
 	}
+	return o.rank.read()
+}
+
+func writeReport(ctx context.Context, t *console, o *reportOptions) error {
 	var sources []report.Source
-	objective, err := newObjective(c)
-	if err != nil {
-		return err
-	}
-	for _, path := range paths {
-		r, err := readRecord(c, path)
+	for _, path := range o.paths {
+		r, err := readRecord(ctx, path)
 		if err != nil {
 			return &usageError{err}
 		}
-		if err := objective(path, r); err != nil {
+		if err := o.rank.apply(path, r); err != nil {
 			return err
 		}
-		sources = append(sources, report.Source{Name: shownName(path, paths), Record: r})
+		sources = append(sources, report.Source{Name: shownName(path, o.paths), Record: r})
 	}
-	made, err := await(c.Context, func() (*report.Report, error) { return report.New(sources, "ndtune "+versionText(), time.Now()) })
+	made, err := await(ctx, func() (*report.Report, error) { return report.New(sources, "ndtune "+versionText(), time.Now()) })
 	if err != nil {
 		return &usageError{err}
 	}
+	outputs := o.outputs.Value()
 	if len(outputs) == 0 {
-		return made.WriteText(c.App.Writer)
+		return made.WriteText(t.out)
 	}
-	if err := made.WriteFiles(outputs, c.Bool("fragment")); err != nil {
+	if err := made.WriteFiles(outputs, o.fragment); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.ErrWriter, "report: %s\n", strings.Join(outputs, ", "))
+	fmt.Fprintf(t.notes, "report: %s\n", strings.Join(outputs, ", "))
 	return nil
 }

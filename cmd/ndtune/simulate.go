@@ -17,7 +17,6 @@ import (
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/search/command"
@@ -92,7 +91,7 @@ func simulateFlags() []cli.Flag {
 			Name: "checkpoints", Category: categoryOutput,
 			Usage: "print the results after `N[,N…]` evaluations (default: 25,50,100,200 below --max-evals, and --max-evals)",
 		},
-		outputFlag("write the curves to `FILE` (.csv), or the trace of each search (.jsonl); may be repeated"),
+		outputFlag(nil, "write the curves to `FILE` (.csv), or the trace of each search (.jsonl); may be repeated"),
 		&cli.BoolFlag{Name: "json", Category: categoryOutput, Usage: "print JSON"},
 	}
 }
@@ -283,7 +282,7 @@ func readRecordings(c *cli.Context) ([]*simulate.Recording, error) {
 	for i, path := range paths {
 		wait.Go(func() {
 			var r *record.Record
-			if r, errs[i] = readRecord(c, path); errs[i] != nil {
+			if r, errs[i] = readRecord(c.Context, path); errs[i] != nil {
 				return
 			}
 			if errs[i] = objective(path, r); errs[i] != nil {
@@ -339,35 +338,10 @@ func printCurves(w io.Writer, p simulate.Plan, curves, averages []simulate.Curve
 	}
 }
 
-// newObjective returns a function that gives a record the objectives of --objective, and the choice of --choose if the command has
-// this flag.
+// newObjective returns a function that gives a record the objectives of --objective.
 func newObjective(c *cli.Context) (func(path string, r *record.Record) error, error) {
-	var given judge.Objective
-	if c.IsSet("objective") {
-		var err error
-		if given, err = judge.ParseObjectives(c.String("objective")); err != nil {
-			return nil, wrong("--objective: %w", err)
-		}
-	}
-	return func(path string, r *record.Record) error {
-		if !c.IsSet("objective") && !c.IsSet("choose") {
-			return nil
-		}
-		o := r.Header.Objective
-		if c.IsSet("objective") {
-			o = given
-		}
-		if c.IsSet("choose") {
-			o.Choose = c.String("choose")
-		}
-		if _, err := o.Chooser(); err != nil {
-			return wrong("--choose: %s: %w", path, err)
-		}
-		if err := r.SetObjective(o); err != nil {
-			return wrong("--objective: %s: %w", path, err)
-		}
-		return nil
-	}, nil
+	by := ranking{objectives: c.String("objective")}
+	return by.apply, by.read()
 }
 
 // bestText returns the best value of the objective.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -9,7 +10,13 @@ import (
 	"github.com/ndtune/ndtune/tune/search"
 )
 
-func strategiesCommand() *cli.Command {
+type strategiesOptions struct {
+	names []string // nil: all
+	json  bool
+}
+
+func strategiesCommand(run runner[strategiesOptions]) *cli.Command {
+	o := &strategiesOptions{}
 	return &cli.Command{
 		Name:      "strategies",
 		Usage:     "list the search strategies and their options",
@@ -20,31 +27,36 @@ meaning. With arguments, it describes only the named strategies.
    ndtune strategies
    ndtune strategies genetic_algorithm pso
    ndtune strategies --json`,
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print JSON"}},
-		Action: listStrategies,
+		Flags:  []cli.Flag{jsonFlag(&o.json)},
+		Action: action(o, run),
 	}
 }
 
-func listStrategies(c *cli.Context) error {
-	for _, name := range c.Args().Slice() {
+func (o *strategiesOptions) read(c *cli.Context) error {
+	o.names = c.Args().Slice()
+	for _, name := range o.names {
 		if err := search.Check(name, nil, 1); err != nil {
 			return &usageError{err}
 		}
 	}
+	return nil
+}
+
+func listStrategies(_ context.Context, t *console, o *strategiesOptions) error {
 	all := slices.DeleteFunc(search.Descriptions(), func(d search.Description) bool {
-		return c.Args().Len() > 0 && !slices.Contains(c.Args().Slice(), d.Name)
+		return len(o.names) > 0 && !slices.Contains(o.names, d.Name)
 	})
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, all)
+	if o.json {
+		return t.json(all)
 	}
-	w := c.App.Writer
+	w := t.out
 	for i, d := range all {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
 		fmt.Fprintf(w, "%s: %s\n", d.Name, d.Summary)
-		for _, o := range d.Options {
-			fmt.Fprintf(w, "    %s=%s  %s (%s)\n", o.Name, o.Default, o.Meaning, o.Range())
+		for _, p := range d.Options {
+			fmt.Fprintf(w, "    %s=%s  %s (%s)\n", p.Name, p.Default, p.Meaning, p.Range())
 		}
 		if d.Source != "" {
 			fmt.Fprintf(w, "    from: %s\n", d.Source)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -13,7 +14,10 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 )
 
-func versionCommand() *cli.Command {
+type versionOptions struct{ json bool }
+
+func versionCommand(run runner[versionOptions]) *cli.Command {
+	o := &versionOptions{}
 	return &cli.Command{
 		Name:  "version",
 		Usage: "print the version, the compiler and the OpenCL platforms",
@@ -22,8 +26,8 @@ compiler that it was built from, and the OpenCL platforms of this machine.
 
    ndtune version
    ndtune version --json`,
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print JSON"}},
-		Action: printVersion,
+		Flags:  []cli.Flag{jsonFlag(&o.json)},
+		Action: action(o, run),
 	}
 }
 
@@ -43,10 +47,9 @@ type versionPlatform struct {
 	Devices int    `json:"devices"`
 }
 
-func printVersion(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
+func (o *versionOptions) read(c *cli.Context) error { return noArguments(c) }
+
+func printVersion(_ context.Context, t *console, o *versionOptions) error {
 	v := versionInfo{
 		Version: shortVersion(), Commit: commit(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
 		Platforms: []versionPlatform{},
@@ -55,10 +58,10 @@ func printVersion(c *cli.Context) error {
 	if v.Platforms, err = versionPlatforms(); err != nil {
 		v.Error = err.Error()
 	}
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, v)
+	if o.json {
+		return t.json(v)
 	}
-	w := c.App.Writer
+	w := t.out
 	fmt.Fprintf(w, "ndtune %s\n", v.Version)
 	if v.Commit != "" {
 		fmt.Fprintf(w, "commit: %s\n", v.Commit)

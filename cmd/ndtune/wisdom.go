@@ -126,7 +126,7 @@ func addWisdom(c *cli.Context) error {
 	}
 	var more []*wisdom.File
 	for _, log := range logs {
-		r, err := readRecord(c, log)
+		r, err := readRecord(c.Context, log)
 		if err != nil {
 			return &usageError{err}
 		}

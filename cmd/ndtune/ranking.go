@@ -1,0 +1,44 @@
+package main
+
+import (
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/record"
+)
+
+// A ranking says by what the results of records are ranked, instead of by the objectives of their searches.
+type ranking struct {
+	objectives string // "": those of the searches
+	choose     string // the choice among the front; "": that of the searches
+
+	given judge.Objective
+}
+
+func (o *ranking) read() (err error) {
+	if o.objectives != "" {
+		if o.given, err = judge.ParseObjectives(o.objectives); err != nil {
+			return wrong("--objective: %w", err)
+		}
+	}
+	return nil
+}
+
+// apply gives a record the objectives.
+func (o *ranking) apply(path string, r *record.Record) error {
+	if o.objectives == "" && o.choose == "" {
+		return nil
+	}
+	by := r.Header.Objective
+	if o.objectives != "" {
+		by = o.given
+	}
+	if o.choose != "" {
+		by.Choose = o.choose
+	}
+	if _, err := by.Chooser(); err != nil {
+		return wrong("--choose: %s: %w", path, err)
+	}
+	if err := r.SetObjective(by); err != nil {
+		return wrong("--objective: %s: %w", path, err)
+	}
+	return nil
+}
