@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Runs strategies of Kernel Tuner 1.5.0 in its simulation mode, and prints their traces for
-`ndtune simulate --score --trace FILE`.
+`go run -C scripts ./score -trace FILE`.
 
     python3 -m pip install kernel_tuner==1.5.0
     python3 scripts/kernel_tuner_traces.py --repeats 25 NAME.json=SECONDS... > traces.jsonl
 
 Each argument is an uncompressed cache file and the simulated time that a search of it has. Take
-the time that `ndtune simulate --score` prints for the record. NAME must be the name under which
-ndtune lists the record. A line is one search: the configurations in the order in which the strategy
+the time that `go run -C scripts ./score` prints for the record. NAME must be the name under which
+it lists the record. A line is one search: the configurations in the order in which the strategy
 asked for them, repetitions included, and the milliseconds that the strategy took for each.
 """
 

@@ -42,10 +42,6 @@ var flagRules = []flagRule{
 	{"count", excludes, []string{"json"}, "the count is one number"},
 	{"peak", excludes, []string{"fleet"}, "it measures on this machine, and --fleet lists the devices of others"},
 	{"no-simulator", needs, []string{"device"}, "without the simulator, a device must check"},
-	{"trace", needs, []string{"score"}, "it scores the searches of another tuner"},
-	{"score", excludes, []string{"batch"}, "the score is that of a search that evaluates one configuration at a time"},
-	{"score", excludes, []string{"checkpoints"}, "the score is one figure"},
-	{"score", excludes, []string{"max-evals"}, "the score limits a search by its time"},
 }
 
 // positiveFlags are the flags whose numbers and durations are positive if they are given.

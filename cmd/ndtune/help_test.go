@@ -78,7 +78,7 @@ func TestExamplesParse(t *testing.T) {
 // device. The specifications that they name are testdata/specs/kernel.yaml, and the records
 // that they read a small cache of Kernel Tuner. Scripts run those that are not among them: compare
 // needs several devices, devices --peak takes some seconds, init needs kernels, check needs Oclgrind, capture cliloader, wisdom and export a
-// record of the specification, and priors, scores and strategies that are tuned other records.
+// record of the specification, and priors other records.
 func TestExamplesRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("scripts run the same commands: not with -short")
@@ -87,7 +87,7 @@ func TestExamplesRun(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range examples(t) {
 		line := strings.Join(e.arguments, " ")
-		elsewhere := slices.ContainsFunc([]string{"--fleet", "--listen", "--peak", "--prior", "--score"}, func(flag string) bool { return slices.Contains(e.arguments, flag) })
+		elsewhere := slices.ContainsFunc([]string{"--fleet", "--listen", "--peak", "--prior"}, func(flag string) bool { return slices.Contains(e.arguments, flag) })
 		if seen[line] || elsewhere || slices.Contains([]string{"compare", "init", "check", "wisdom", "export", "fleet", "agent", "capture"}, e.arguments[0]) {
 			continue
 		}

@@ -41,13 +41,6 @@ configuration counts as an evaluation.
    ndtune simulate a100.json.gz --max-evals 50 -o curves.csv -o traces.jsonl
    ndtune simulate a100.json.gz --json
 
-With --score, it prints the performance score of the autotuning methodology instead, which
-counts the time of builds, measurements and of the strategy itself: 0 is random sampling,
-1 finds the best at once. --trace scores the searches of other tuners beside it:
-
-   ndtune simulate a100.json.gz w7800.json.gz --score --repeats 100
-   ndtune simulate a100.json.gz --score --strategy auto --trace traces.jsonl
-
 Options follow the name of a strategy: --strategy NAME:OPTION=VALUE,OPTION=VALUE. A program of your
 own, in any language, is a strategy too: --strategy 'command:python3 walk.py' (docs/strategy-command.md).`,
 		Flags:  simulateFlags(),
@@ -64,8 +57,8 @@ func simulateFlags() []cli.Flag {
 		},
 		&cli.StringFlag{
 			Name: "objective", Category: categorySearch,
-			Usage: "improve `OBJECTIVES`, several with commas, instead of those of the records: time, time_mean, time_min or a " +
-				"metric, each maximised after the word maximize; several give a front (docs/front.md)",
+			Usage: "improve `OBJECTIVES` instead of those of the records: time, time_mean, time_min or a metric, maximised after the " +
+				"word maximize; several, with commas, give traces alone (-o FILE.jsonl)",
 		},
 		&cli.IntFlag{
 			Name: "max-evals", Value: 200, Category: categorySearch,
@@ -78,15 +71,6 @@ func simulateFlags() []cli.Flag {
 		},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of all random choices"},
 		newPriorFlag(""),
-		&cli.BoolFlag{
-			Name: "score", Category: categorySearch,
-			Usage: "print the performance score of each strategy (docs/simulate.md#the-performance-score) instead of its results " +
-				"after some numbers of evaluations",
-		},
-		&cli.StringSliceFlag{
-			Name: "trace", TakesFile: true, Category: categorySearch,
-			Usage: "with --score: score the searches of another tuner in `FILE`, a trace on each line; may be repeated",
-		},
 		&cli.StringFlag{
 			Name: "checkpoints", Category: categoryOutput,
 			Usage: "print the results after `N[,N…]` evaluations (default: 25,50,100,200 below --max-evals, and --max-evals)",
@@ -110,9 +94,6 @@ func runSimulation(c *cli.Context) error {
 			fmt.Fprintf(c.App.ErrWriter, "%s and %s hold the same results; both count in the mean.\n", plan.Recordings[j].Name, r.Name)
 		}
 	}
-	if c.Bool("score") {
-		return runScores(c, plan)
-	}
 	bar := newProgress(c.App.ErrWriter, len(plan.Strategies)*len(plan.Recordings)*plan.Repeats, "search", false)
 	plan.OnRepeats = bar.count
 	curves, err := simulate.Run(c.Context, plan)
@@ -121,13 +102,17 @@ func runSimulation(c *cli.Context) error {
 		return fmt.Errorf("simulate %w", err)
 	}
 	averages := simulate.Averages(curves)
-	if c.Bool("json") {
+	switch {
+	case slices.ContainsFunc(plan.Recordings, hasSeveral): // which has only traces
+	case c.Bool("json"):
 		err = printCurvesJSON(c.App.Writer, append(curves, averages...), checkpoints)
-	} else {
+	default:
 		printCurves(c.App.Writer, plan, curves, averages, checkpoints)
 	}
 	return errors.Join(err, writeSimulation(c, plan, curves, averages))
 }
+
+func hasSeveral(r *simulate.Recording) bool { return r.Objective.Several() }
 
 // isTraces reports whether a file gets traces, by its name.
 func isTraces(path string) bool { return strings.EqualFold(filepath.Ext(path), ".jsonl") }
@@ -160,10 +145,7 @@ func newSimulation(c *cli.Context) (plan simulate.Plan, printed []int, err error
 		return plan, nil, err
 	}
 	if slices.ContainsFunc(c.StringSlice("output"), isTraces) {
-		plan.Traces = new([]simulate.Trace)
-	}
-	if slices.ContainsFunc(c.StringSlice("output"), func(path string) bool { return c.Bool("score") && !isTraces(path) }) {
-		return plan, nil, errors.New("--score and --output: the score has no curve over evaluations; only traces (.jsonl) can be written")
+		plan.Traces = new([][]int)
 	}
 	choices, err := parseStrategies(c.StringSlice("strategy")) // before the records are read
 	if err != nil {
@@ -171,6 +153,11 @@ func newSimulation(c *cli.Context) (plan simulate.Plan, printed []int, err error
 	}
 	if plan.Recordings, err = readRecordings(c); err != nil {
 		return plan, nil, err
+	}
+	tracesAlone := plan.Traces != nil && !c.Bool("json") && !slices.ContainsFunc(c.StringSlice("output"), func(path string) bool { return !isTraces(path) })
+	if slices.ContainsFunc(plan.Recordings, hasSeveral) && !tracesAlone {
+		return plan, nil, errors.New("with several objectives, no best value compares the strategies; name one with --objective, " +
+			"or write the traces alone, with -o FILE.jsonl")
 	}
 	if err = addPriors(c, plan.Recordings); err != nil {
 		return plan, nil, err
@@ -321,7 +308,7 @@ func recordNames(paths []string) []string {
 
 // printCurves prints a table for each record, and one for the mean over all of them.
 func printCurves(w io.Writer, p simulate.Plan, curves, averages []simulate.Curve, checkpoints []int) {
-	fmt.Fprintf(w, "%s, mean ± standard error of %s\n", qualityLabel(p), figure.Count(p.Repeats, "repeat"))
+	fmt.Fprintf(w, "best known / best found, mean ± standard error of %s\n", figure.Count(p.Repeats, "repeat"))
 	for _, r := range p.Recordings {
 		fmt.Fprintf(w, "\n%s: %s, %d correct, %s\n", r.Name, figure.Count(r.Space.Len(), "configuration"), r.Correct, bestText(r))
 		own := slices.DeleteFunc(slices.Clone(curves), func(c simulate.Curve) bool { return c.Record != r.Name })
@@ -346,21 +333,10 @@ func newObjective(c *cli.Context) (func(path string, r *record.Record) error, er
 
 // bestText returns the best value of the objective.
 func bestText(r *simulate.Recording) string {
-	if n := r.FrontSize(); n > 0 {
-		return fmt.Sprintf("front of %s: %d", r.Objective, n)
-	}
 	if name := r.Objective.Name; name != "" && !strings.HasPrefix(name, "time") {
 		return "best " + name + "=" + formatNumber(r.Best)
 	}
 	return "best time=" + formatTime(r.Best)
-}
-
-// qualityLabel names the figures of a simulation.
-func qualityLabel(p simulate.Plan) string {
-	if p.Recordings[0].FrontSize() > 0 {
-		return "hypervolume found / hypervolume of the front"
-	}
-	return "best known / best found"
 }
 
 // printTable prints a row for each curve and a column for each checkpoint.

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"context"
 	"encoding/csv"
 	"io"
 	"math"
@@ -33,41 +32,6 @@ type Trust struct {
 // At returns the mean and its standard error after a number of evaluations, from 1.
 func (c *Curve) At(evaluations int) (mean, standardError float64) {
 	return c.Mean[evaluations-1], c.StandardError[evaluations-1]
-}
-
-// Run simulates a plan and returns a curve for every strategy and recording, ordered by strategy.
-// The curves depend on the plan alone, to the last bit, not on the number of cores. It is an
-// error if a strategy breaks its contract, if the plan is invalid, or if ctx is cancelled.
-func Run(ctx context.Context, p Plan) ([]Curve, error) {
-	within := func(r *Recording) limit {
-		return limit{min(p.MaxEvaluations, len(r.quality)), math.Inf(1)}
-	}
-	pairs := make([]samples, len(p.Strategies)*len(p.Recordings))
-	err := p.run(ctx, within, func(part part) collector {
-		m := newMoments(p.MaxEvaluations)
-		curve := make([]float64, p.MaxEvaluations)
-		return collector{
-			add: func(t Trace, trusts []search.Trust) {
-				t.quality(part.recording, curve)
-				m.add(curve)
-				m.trust(trusts)
-			},
-			done: func() { pairs[part.pair].put(part.number, p.parts(), m) },
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	curves := make([]Curve, len(pairs))
-	for i := range pairs {
-		strategy, recording := p.pair(i)
-		all := pairs[i].all
-		curves[i] = Curve{
-			Strategy: strategy.Name, Record: recording.Name, Repeats: all.count,
-			Mean: all.mean, StandardError: all.standardErrors(), Trust: all.meanTrust(),
-		}
-	}
-	return curves, nil
 }
 
 // samples are the moments of the parts of a pair's repeats. The last part that is done merges all, in order.

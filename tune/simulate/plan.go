@@ -7,11 +7,11 @@
 // best configuration found, after each evaluation. Quality is the best value of the objective
 // in the record divided by the best one found (the inverse if the objective is maximised). It
 // is 1 for the best configuration, and 0 until a correct configuration is found. With several
-// objectives, it is the share of the front's hypervolume that was found: see [front]. A failed
-// configuration counts as an evaluation, as it does on a device.
+// objectives there is no quality, but a trace of each search. A failed configuration counts as an
+// evaluation, as it does on a device.
 //
 // A [Curve] compares strategies by number of evaluations, and does not account for the time that
-// strategies and evaluations take. A [Score] compares them by that time: see [Scoring].
+// strategies and evaluations take. The program scripts/score compares them by that time.
 package simulate
 
 import (
@@ -47,8 +47,9 @@ type Plan struct {
 	// is called by several goroutines at once.
 	OnRepeats func(n int)
 
-	// Traces, if not nil, is set to the trace of every search: ordered by strategy, recording and repeat. See [EncodeTraces].
-	Traces *[]Trace
+	// Traces, if not nil, is set to the configurations that every search evaluated, by their indices and in order: ordered by
+	// strategy, recording and repeat. See [EncodeTraces].
+	Traces *[][]int
 }
 
 // check returns an error if the plan cannot be simulated.
@@ -78,9 +79,6 @@ func (p *Plan) check() error {
 			return fmt.Errorf("two records are named %s", r.Name)
 		}
 		seen[r.Name] = true
-		if r.Objective.Several() != p.Recordings[0].Objective.Several() {
-			return errors.New("some records have one objective and others several, and their figures have no mean")
-		}
 	}
 	return nil
 }
@@ -121,7 +119,7 @@ func newSeeds(seed uint64, strategy string, r *Recording) seeds {
 	h := fnv.New64a() // whose Write never fails
 	_ = binary.Write(h, binary.LittleEndian, seed)
 	_, _ = io.WriteString(h, strategy)
-	for _, o := range r.observations {
+	for _, o := range r.Observations {
 		_ = binary.Write(h, binary.LittleEndian, math.Float64bits(o.Objective))
 		_ = binary.Write(h, binary.LittleEndian, o.More)
 	}

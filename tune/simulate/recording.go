@@ -27,32 +27,9 @@ type Recording struct {
 	// Priors are given to the strategies that search the recording.
 	Priors []search.Prior
 
-	observations []search.Observation // by the index of the configuration
-	quality      []float64            // by the same index, from 0 to 1; 0 for a failure
-	costs        []float64            // by the same index: the time of the evaluation without the strategy's share, in seconds
-	front        *front               // nil: there is one objective
-}
+	Observations []search.Observation // by the index of the configuration
 
-// FrontSize returns the number of configurations in the front of a recording with several objectives, else 0. Equal points
-// count once.
-func (n *Recording) FrontSize() int {
-	if n.front == nil {
-		return 0
-	}
-	return n.front.size
-}
-
-// progress returns a function that is told of each configuration of a search, and returns the quality of what the
-// search has found so far.
-func (n *Recording) progress() func(i int) float64 {
-	if n.front != nil {
-		return (&finding{front: n.front}).add
-	}
-	best := 0.0
-	return func(i int) float64 {
-		best = max(best, n.quality[i])
-		return best
-	}
+	quality []float64 // by the same index, from 0 to 1; 0 for a failure, and with several objectives
 }
 
 // NewRecording prepares a record for simulations. The name is that of its curves. It is an error
@@ -68,7 +45,7 @@ func NewRecording(ctx context.Context, name string, r *record.Record) (*Recordin
 	}
 	n := &Recording{
 		Name: name, Space: s, SpaceSize: r.Header.SpaceSize, Objective: r.Header.Objective,
-		observations: make([]search.Observation, s.Len()), quality: make([]float64, s.Len()), costs: make([]float64, s.Len()),
+		Observations: make([]search.Observation, s.Len()), quality: make([]float64, s.Len()),
 	}
 	for i := range r.Results {
 		if err := n.observe(&r.Results[i]); err != nil {
@@ -81,7 +58,7 @@ func NewRecording(ctx context.Context, name string, r *record.Record) (*Recordin
 // Same reports whether two recordings hold the same results of the same configurations, as one
 // record in two formats does.
 func (n *Recording) Same(other *Recording) bool {
-	if n.Space.Len() != other.Space.Len() || !slices.EqualFunc(n.observations, other.observations, sameObservation) {
+	if n.Space.Len() != other.Space.Len() || !slices.EqualFunc(n.Observations, other.Observations, sameObservation) {
 		return false
 	}
 	for i := range n.Space.Len() {
@@ -102,8 +79,7 @@ func (n *Recording) observe(r *tune.Result) error {
 	if !ok {
 		return fmt.Errorf("the configuration %s is not in its own space", r.Configuration)
 	}
-	n.observations[i] = search.Observation{Index: i, Status: string(r.Status)}
-	n.costs[i] = cost(r)
+	n.Observations[i] = search.Observation{Index: i, Status: string(r.Status)}
 	if !rankable(r) {
 		return nil
 	}
@@ -116,20 +92,11 @@ func (n *Recording) observe(r *tune.Result) error {
 		if slices.ContainsFunc(more, func(v float64) bool { return !judge.Finite(v) }) {
 			return nil
 		}
-		n.observations[i].More = more
+		n.Observations[i].More = more
 	}
-	n.observations[i].Objective, n.observations[i].Valid = value, true
+	n.Observations[i].Objective, n.Observations[i].Valid = value, true
 	n.Correct++
 	return nil
-}
-
-// cost returns the time of an evaluation in seconds: of the measurement, it counts only the timed launches.
-func cost(r *tune.Result) float64 {
-	seconds := (r.Durations.Build + r.Durations.Verify + r.Durations.Framework).Seconds()
-	for _, t := range r.Times {
-		seconds += t / 1000
-	}
-	return seconds
 }
 
 // rankable reports whether a search on a device would rank the result: its times are positive and
@@ -144,11 +111,10 @@ func (n *Recording) judge() error {
 		return fmt.Errorf("none of its %d configurations is correct: there is nothing to find", n.Space.Len())
 	}
 	if n.Objective.Several() {
-		n.front = newFront(n.observations, len(n.Objective.All()))
 		return nil
 	}
 	n.Best = math.Inf(1)
-	for _, o := range n.observations {
+	for _, o := range n.Observations {
 		if o.Valid {
 			n.Best = min(n.Best, o.Objective)
 		}
@@ -159,7 +125,7 @@ func (n *Recording) judge() error {
 	if n.Best <= 0 {
 		return fmt.Errorf("the best %s in it is %g: it must be positive, because quality is a ratio", n.Objective.Name, n.Best)
 	}
-	for i, o := range n.observations {
+	for i, o := range n.Observations {
 		switch {
 		case !o.Valid:
 		case n.Objective.Maximize:

@@ -20,7 +20,7 @@ func TestMaximisedObjective(t *testing.T) {
 	if want := []float64{0.25, 0, 1, 0, 0.5}; !slices.Equal(n.quality, want) || n.Best != 200 || n.Correct != 4 {
 		t.Errorf("quality %v, want %v; best %v, correct %d", n.quality, want, n.Best, n.Correct)
 	}
-	if o := n.observations[2]; o.Objective != -200 || !o.Valid {
+	if o := n.Observations[2]; o.Objective != -200 || !o.Valid {
 		t.Errorf("the strategy is told %+v", o)
 	}
 }

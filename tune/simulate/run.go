@@ -3,30 +3,19 @@ package simulate
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
+	"io"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/space"
 )
-
-// A limit ends a search.
-type limit struct {
-	evaluations int     // of different configurations
-	seconds     float64 // of the strategy and the evaluations; +Inf: none
-}
-
-// A collector takes the traces of a part of the repeats of a pair, in order, and is told when these are all. It is used by one goroutine
-// at a time. A trace is valid until add returns.
-type collector struct {
-	add  func(Trace, []search.Trust)
-	done func()
-}
 
 // A part has some of the repeats of a pair: those from first to before end.
 type part struct {
@@ -57,17 +46,20 @@ func (p *Plan) pair(i int) (Strategy, *Recording) {
 	return p.Strategies[i/len(p.Recordings)], p.Recordings[i%len(p.Recordings)]
 }
 
-// run lets each strategy search each recording, as often as the plan says and within the limit on the recording, on all cores. Each part
-// of the repeats of a pair has a collector, which collect makes. Parts begin in order, so that only a few pairs of a large plan are in
-// memory at a time.
-func (p *Plan) run(ctx context.Context, limitOn func(*Recording) limit, collect func(part) collector) error {
+// Run simulates a plan on all cores and returns a curve for every strategy and recording, ordered by strategy.
+// The curves depend on the plan alone, to the last bit, not on the number of cores. It is an
+// error if a strategy breaks its contract, if the plan is invalid, or if ctx is cancelled.
+//
+// Parts begin in order, so that only a few pairs of a large plan are in memory at a time.
+func Run(ctx context.Context, p Plan) ([]Curve, error) {
 	if err := p.check(); err != nil {
-		return err
+		return nil, err
 	}
+	pairs := make([]samples, len(p.Strategies)*len(p.Recordings))
 	// errs are those of the parts. The parts before one that has begun are always finished, so the first error does not depend on timing.
-	errs := make([]error, len(p.Strategies)*len(p.Recordings)*p.parts())
+	errs := make([]error, len(pairs)*p.parts())
 	if p.Traces != nil {
-		*p.Traces = make([]Trace, len(p.Strategies)*len(p.Recordings)*p.Repeats)
+		*p.Traces = make([][]int, len(pairs)*p.Repeats)
 	}
 	var next atomic.Int64
 	var failed atomic.Bool
@@ -79,11 +71,12 @@ func (p *Plan) run(ctx context.Context, limitOn func(*Recording) limit, collect 
 				return
 			}
 			part := p.part(n)
-			errs[n] = p.runPart(ctx, &s, part, limitOn(part.recording), collect(part))
-			if errs[n] != nil {
+			var m *moments
+			if m, errs[n] = p.run(ctx, &s, part); errs[n] != nil {
 				failed.Store(true)
 				return
 			}
+			pairs[part.pair].put(part.number, p.parts(), m)
 		}
 	}
 	workers := cmp.Or(p.Workers, runtime.GOMAXPROCS(0))
@@ -93,26 +86,44 @@ func (p *Plan) run(ctx context.Context, limitOn func(*Recording) limit, collect 
 	}
 	wait.Wait()
 	if err := ctx.Err(); err != nil {
-		return err
+		return nil, err
 	}
 	for _, err := range errs {
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	curves := make([]Curve, len(pairs))
+	for i := range pairs {
+		strategy, recording := p.pair(i)
+		all := pairs[i].all
+		curves[i] = Curve{
+			Strategy: strategy.Name, Record: recording.Name, Repeats: all.count,
+			Mean: all.mean, StandardError: all.standardErrors(), Trust: all.meanTrust(),
+		}
+	}
+	return curves, nil
 }
 
-// runPart does the searches of a part.
-func (p *Plan) runPart(ctx context.Context, s *searcher, part part, within limit, c collector) error {
+// run does the searches of a part.
+func (p *Plan) run(ctx context.Context, s *searcher, part part) (*moments, error) {
 	strategy, recording := part.strategy, part.recording
 	seeds := newSeeds(p.Seed, strategy.Name, recording)
+	m, curve := newMoments(p.MaxEvaluations), make([]float64, p.MaxEvaluations)
 	for i := part.first; i < part.end; i++ {
-		trusts, err := s.search(ctx, strategy, recording, within, max(1, p.Batch), seeds.repeat(i))
+		trusts, err := s.search(ctx, strategy, recording, min(p.MaxEvaluations, len(recording.quality)), max(1, p.Batch), seeds.repeat(i))
 		if err != nil {
-			return fmt.Errorf("%s on %s: %w", strategy.Name, recording.Name, err)
+			return nil, fmt.Errorf("%s on %s: %w", strategy.Name, recording.Name, err)
 		}
-		c.add(s.trace, trusts)
+		found := 0.0
+		for k := range curve { // where the search has ended, the curve stays constant
+			if k < len(s.trace) {
+				found = max(found, recording.quality[s.trace[k]])
+			}
+			curve[k] = found
+		}
+		m.add(curve)
+		m.trust(trusts)
 		if p.Traces != nil {
 			(*p.Traces)[part.pair*p.Repeats+i] = slices.Clone(s.trace)
 		}
@@ -120,38 +131,31 @@ func (p *Plan) runPart(ctx context.Context, s *searcher, part part, within limit
 			p.OnRepeats(1)
 		}
 	}
-	c.done()
-	return nil
+	return m, nil
 }
 
 // A searcher does one search after another. It is used by one goroutine at a time.
 type searcher struct {
-	trace  Trace // of the last search
+	trace  []int // of the last search: indices of configurations
 	told   []search.Observation
 	seen   []uint32 // by index: the number of the last search that proposed it
 	number uint32   // of this search
 }
 
-// search lets a strategy search a recording until the limit is reached or the space is exhausted. It sets the trace, and returns what the
-// strategy found the recording's priors to be worth at the end.
-func (s *searcher) search(ctx context.Context, of Strategy, r *Recording, within limit, batch int, seed uint64) ([]search.Trust, error) {
+// search lets a strategy search a recording until it has made so many evaluations or the space is exhausted. It sets the trace, and returns
+// what the strategy found the recording's priors to be worth at the end.
+func (s *searcher) search(ctx context.Context, of Strategy, r *Recording, evaluations, batch int, seed uint64) ([]search.Trust, error) {
 	s.begin(r)
-	o := search.Options{Seed: seed, Objectives: len(r.Objective.All()), Priors: r.Priors}
-	isTimed := !math.IsInf(within.seconds, 1)
-	if !isTimed {
-		o.Budget = within.evaluations
-	}
-	begun := time.Now()
-	strategy, err := of.New(r.Space, o)
+	strategy, err := of.New(r.Space, search.Options{Seed: seed, Budget: evaluations, Objectives: len(r.Objective.All()), Priors: r.Priors})
 	if err != nil {
 		return nil, err
 	}
 	defer strategy.Close()
-	for now := 0.0; now <= within.seconds && len(s.trace) < within.evaluations; {
+	for len(s.trace) < evaluations {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		n := min(batch, within.evaluations-len(s.trace))
+		n := min(batch, evaluations-len(s.trace))
 		proposed, err := search.Ask(ctx, strategy, n)
 		if err != nil {
 			return nil, err
@@ -164,17 +168,10 @@ func (s *searcher) search(ctx context.Context, of Strategy, r *Recording, within
 		}
 		s.told = s.told[:0]
 		for _, i := range proposed {
-			s.told = append(s.told, r.observations[i])
-			s.trace = append(s.trace, Visit{Index: i})
-			now += r.costs[i]
+			s.told = append(s.told, r.Observations[i])
 		}
+		s.trace = append(s.trace, proposed...)
 		strategy.Tell(s.told)
-		if isTimed {
-			took := time.Since(begun).Seconds()
-			s.trace[len(s.trace)-len(proposed)].Search = took
-			now += took
-			begun = time.Now()
-		}
 	}
 	if len(s.trace) == 0 {
 		return nil, errors.New("it proposes nothing")
@@ -208,6 +205,24 @@ func (s *searcher) check(proposed []int, n int, r *Recording) error {
 			return fmt.Errorf("it proposes the configuration %s twice", r.Space.At(i))
 		}
 		s.seen[i] = s.number
+	}
+	return nil
+}
+
+// EncodeTraces writes the traces of a plan that was simulated, a line of JSON for each: the configurations in the order of evaluation.
+func EncodeTraces(w io.Writer, p Plan) error {
+	out := json.NewEncoder(w)
+	for i, trace := range *p.Traces {
+		strategy, recording := p.pair(i / p.Repeats)
+		err := out.Encode(struct {
+			Strategy string                `json:"strategy"`
+			Record   string                `json:"record"`
+			Repeat   int                   `json:"repeat"`
+			Trace    []space.Configuration `json:"trace"`
+		}{strategy.Name, recording.Name, i % p.Repeats, each.Of(trace, recording.Space.At)})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

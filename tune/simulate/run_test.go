@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -97,7 +98,7 @@ func TestBadStrategies(t *testing.T) {
 // written of them can be read.
 func TestTraces(t *testing.T) {
 	a, b := recording(t, "a", 4, failed, 8, 2, 5), recording(t, "b", failed, 1)
-	var traces []Trace
+	var traces [][]int
 	p := Plan{
 		Strategies: []Strategy{scripted("s", []int{1, 0}), Named("random_sample", nil)}, Recordings: []*Recording{a, b},
 		MaxEvaluations: 3, Repeats: 70, Batch: 2, Traces: &traces,
@@ -277,5 +278,33 @@ func BenchmarkMillionRandomEvaluations(b *testing.B) {
 	r := recording(b, "r", times...)
 	for b.Loop() {
 		mustRun(b, Plan{Strategies: []Strategy{Named("random_sample", nil)}, Recordings: []*Recording{r}, MaxEvaluations: 200, Repeats: 5000})
+	}
+}
+
+// TestSeveralObjectives: the strategy is told all of them, and the search leaves its trace.
+func TestSeveralObjectives(t *testing.T) {
+	r := recorded(t, 1, failed, 8)
+	for i, rate := range []float64{1, 0, 3} {
+		r.Results[i].Metrics = []judge.MetricValue{{Name: "rate", Value: rate}}
+	}
+	if err := r.SetObjective(judge.Objective{Name: "time", More: []judge.Objective{{Name: "rate", Maximize: true}}}); err != nil {
+		t.Fatal(err)
+	}
+	n, err := NewRecording(t.Context(), "r", r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &script{batches: [][]int{{1}, {2}, {0}}}
+	strategy := Strategy{"s", func(*space.Space, search.Options) (search.Strategy, error) { return s, nil }}
+	var traces [][]int
+	mustRun(t, Plan{Strategies: []Strategy{strategy}, Recordings: []*Recording{n}, MaxEvaluations: 3, Repeats: 1, Traces: &traces})
+	if !slices.Equal(traces[0], []int{1, 2, 0}) {
+		t.Errorf("the trace is %v", traces)
+	}
+	if told := s.told[1][0]; told.Objective != 8 || !slices.Equal(told.More, []float64{-3}) {
+		t.Errorf("the strategy is told %+v", told)
+	}
+	if err := r.SetObjective(judge.Objective{Name: "time", More: []judge.Objective{{Name: "rates"}}}); err == nil {
+		t.Error("an unknown metric is an objective")
 	}
 }

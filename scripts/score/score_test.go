@@ -1,4 +1,4 @@
-package simulate
+package main
 
 import (
 	"encoding/json"
@@ -12,9 +12,51 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/simulate"
 	"github.com/ndtune/ndtune/tune/space"
 )
+
+// failed is the time of a configuration that failed.
+const failed = 0.0
+
+// recorded is a record of a parameter x that is 0, 1, 2, …, with these times.
+func recorded(t testing.TB, times ...float64) *record.Record {
+	t.Helper()
+	x := space.Parameter{Name: "x"}
+	for i := range times {
+		x.Values = append(x.Values, i)
+	}
+	p, err := space.NewParameters([]space.Parameter{x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &record.Record{Header: record.Header{Parameters: []space.Parameter{x}, Objective: judge.Objective{Name: "time"}}}
+	for i, time := range times {
+		c, err := p.Configure(map[string]space.Value{"x": i})
+		if err != nil {
+			t.Fatal(err)
+		}
+		result := tune.Result{Configuration: c, Status: tune.Runtime, Reason: "it failed"}
+		if time != failed {
+			result = tune.Result{Configuration: c, Status: tune.Correct, Times: []float64{math.Abs(time)}, Objective: time}
+		}
+		r.Results = append(r.Results, result)
+	}
+	return r
+}
+
+func prepared(t *testing.T, name string, r *record.Record) *recording {
+	t.Helper()
+	n, err := simulate.NewRecording(t.Context(), name, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newRecording(n, r)
+}
 
 // judged is a made-up space with searches on it, and what the package autotuning_methodology says of them: see
 // testdata/methodology.py.
@@ -42,11 +84,7 @@ func (j *judged) scoring(t *testing.T) *Scoring {
 	for i := range r.Results {
 		r.Results[i].Durations.Build = time.Duration(20+i*37%881) * time.Millisecond
 	}
-	n, err := NewRecording(t.Context(), j.Name, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := NewScoring(n)
+	s, err := NewScoring(prepared(t, j.Name, r))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,11 +143,7 @@ func lognormal(t *testing.T, name string, n int) *Scoring {
 	for i := range r.Results {
 		r.Results[i].Durations.Build = 100 * time.Millisecond
 	}
-	recording, err := NewRecording(t.Context(), name, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := NewScoring(recording)
+	s, err := NewScoring(prepared(t, name, r))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,8 +151,8 @@ func lognormal(t *testing.T, name string, n int) *Scoring {
 }
 
 // knowing is a strategy that begins with the best configuration.
-func knowing(s *Scoring) Strategy {
-	return Strategy{Name: "knowing", New: func(of *space.Space, o search.Options) (search.Strategy, error) {
+func knowing(s *Scoring) simulate.Strategy {
+	return simulate.Strategy{Name: "knowing", New: func(of *space.Space, o search.Options) (search.Strategy, error) {
 		o.Start = []int{slices.Index(s.ranks, 0)}
 		return search.New("random_sample", of, o)
 	}}
@@ -126,8 +160,11 @@ func knowing(s *Scoring) Strategy {
 
 func TestScoresOfKnownStrategies(t *testing.T) {
 	s := lognormal(t, "r", 1000)
-	p := Plan{Strategies: []Strategy{Named("random_sample", nil), knowing(s)}, Recordings: []*Recording{s.recording}, Repeats: 60, Seed: 1}
-	scores, err := RunScores(t.Context(), p, []*Scoring{s})
+	searches, err := searchAll(t.Context(), []simulate.Strategy{simulate.Named("random_sample", nil), knowing(s)}, []*Scoring{s}, 60, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores, err := scoresOf([]*Scoring{s}, searches)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,6 +199,19 @@ func TestTheTimeOfTheStrategyCounts(t *testing.T) {
 	}
 }
 
+// scored returns the scores of a file of traces.
+func scored(text string, scorings []*Scoring) ([]Score, error) {
+	var recordings []*recording
+	for _, s := range scorings {
+		recordings = append(recordings, s.recording)
+	}
+	searches, err := decodeSearches(strings.NewReader(text), recordings)
+	if err != nil {
+		return nil, err
+	}
+	return scoresOf(scorings, searches)
+}
+
 func TestScoreTraces(t *testing.T) {
 	scorings := []*Scoring{lognormal(t, "a", 300), lognormal(t, "b", 400)}
 	var lines strings.Builder
@@ -170,14 +220,14 @@ func TestScoreTraces(t *testing.T) {
 			fmt.Fprintf(&lines, `{"strategy":"other","record":%q,"trace":[{"x":%d},{"x":%d},{"x":%d}],"milliseconds":[0.5,1,1]}`+"\n", s.recording.Name, slices.Index(s.ranks, 0), first, slices.Index(s.ranks, 0))
 		}
 	}
-	scores, err := ScoreTraces(strings.NewReader(lines.String()), scorings)
+	scores, err := scored(lines.String(), scorings)
 	if err != nil || len(scores) != 2 || scores[0].Record != "a" || scores[1].Record != "b" {
 		t.Fatalf("%+v, %v", scores, err)
 	}
 	if s := scores[0]; s.Mean != 1 || s.Repeats != 3 || s.Evaluations > 2 || math.Abs(s.Search-0.0025) > 1e-9 {
 		t.Errorf("%+v", s)
 	}
-	if all := AverageScores(scores); len(all) != 1 || all[0].Mean != 1 || all[0].Record != AllRecords {
+	if all := AverageScores(scores); len(all) != 1 || all[0].Mean != 1 || all[0].Record != simulate.AllRecords {
 		t.Errorf("%+v", all)
 	}
 	for says, line := range map[string]string{
@@ -190,7 +240,7 @@ func TestScoreTraces(t *testing.T) {
 		`a "trace" that is not empty, and "milliseconds"`:             `{"strategy":"x","record":"a","trace":[{"x":1},{"x":1}],"milliseconds":[1]}`,
 		"there is no trace of x on the record b":                      `{"strategy":"x","record":"a","trace":[{"x":1}],"milliseconds":[1]}`,
 	} {
-		if _, err := ScoreTraces(strings.NewReader(line), scorings); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := scored(line, scorings); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %s", err, says)
 		}
 	}
@@ -201,8 +251,34 @@ func TestRecordsWithoutAScore(t *testing.T) {
 		"all its correct values are equal": {2, 2, 2, failed},
 		"the record is too small":          {3, 1, 2, 4},
 	} {
-		if _, err := NewScoring(recording(t, "r", times...)); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := NewScoring(prepared(t, "r", recorded(t, times...))); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: %v, want %s", times, err, says)
 		}
+	}
+}
+
+// TestFrontOfARecording follows a search over two objectives: a time, and a rate that is maximised.
+func TestFrontOfARecording(t *testing.T) {
+	r := recorded(t, 1, failed, 4, 2, 8)
+	for i, rate := range []float64{1, 0, 4, 1, 3} { // the third and the first make the front
+		r.Results[i].Metrics = []judge.MetricValue{{Name: "rate", Value: rate}}
+	}
+	if err := r.SetObjective(judge.Objective{Name: "time", More: []judge.Objective{{Name: "rate", Maximize: true}}}); err != nil {
+		t.Fatal(err)
+	}
+	n := prepared(t, "r", r)
+	f := newFront(n.Observations, 2)
+	// In units of ln 4, the front is (0, 0) and (1, -1), and the reference point (1.1, 0.1).
+	whole := 1.1*0.1 + 0.1*1
+	one := (1.1 - 0.5) * 0.1 / whole
+	found := finding{front: f}
+	for step, want := range []float64{0, 0, one, 1.1 * 0.1 / whole, 1} {
+		if got := found.add([]int{1, 4, 3, 0, 2}[step]); f.size != 2 || math.Abs(got-want) > 1e-9 {
+			t.Errorf("step %d: %v of a front of %d, want %v", step, got, f.size, want)
+		}
+	}
+	searches, err := decodeSearches(strings.NewReader(`{"strategy":"s","record":"r","trace":[{"x":1},{"x":4},{"x":3}]}`), []*recording{n})
+	if err != nil || math.Abs(f.shares(searches[0].traces)[0][0]-one) > 1e-9 {
+		t.Errorf("%+v, %v", searches, err)
 	}
 }

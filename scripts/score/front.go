@@ -1,9 +1,16 @@
-package simulate
+package main
 
 import (
+	"errors"
+	"fmt"
 	"math"
+	"os"
 	"slices"
+	"strconv"
 
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/search"
 )
 
@@ -73,4 +80,60 @@ func (f *finding) add(i int) float64 {
 	f.points = append(slices.DeleteFunc(f.points, func(q []float64) bool { return search.Dominates(p, q) }), p)
 	f.share = search.Hypervolume(f.points, f.reference) / f.whole
 	return f.share
+}
+
+// frontCheckpoints are the numbers of evaluations whose shares are printed.
+var frontCheckpoints = []int{10, 25, 50, 100, 200}
+
+// printFronts prints the share of the whole front's hypervolume that the searches of the files of traces have found after some
+// numbers of evaluations.
+func printFronts(recordings []*recording, o options) error {
+	if len(o.strategies) > 0 || len(o.traces) == 0 {
+		return errors.New("with several objectives, give the traces of ndtune simulate -o traces.jsonl by -trace, and no -strategy")
+	}
+	var all []searches
+	for _, path := range o.traces {
+		more, err := readSearches(path, recordings)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		all = append(all, more...)
+	}
+	fmt.Println("hypervolume found / hypervolume of the front, mean ± standard error")
+	for _, r := range recordings {
+		f := newFront(r.Observations, len(r.Objective.All()))
+		fmt.Printf("\n%s: %s, %d correct, front of %s: %d\n", r.Name, figure.Count(r.Space.Len(), "configuration"), r.Correct, r.Objective, f.size)
+		rows := [][]string{{"after evaluations"}}
+		for _, n := range frontCheckpoints {
+			rows[0] = append(rows[0], strconv.Itoa(n))
+		}
+		for _, s := range all {
+			if s.on != r {
+				continue
+			}
+			row := []string{s.strategy}
+			for _, shares := range f.shares(s.traces) {
+				mean, deviation := stat.MeanStdDev(shares, nil)
+				row = append(row, fmt.Sprintf("%.3f ± %.3f", mean, stat.StdErr(deviation, float64(len(shares)))))
+			}
+			rows = append(rows, row)
+		}
+		figure.Columns(os.Stdout, "  ", func(column int) bool { return column > 0 }, rows...)
+	}
+	return nil
+}
+
+// shares returns what each search has found after each of the checkpoints.
+func (f *front) shares(traces []Trace) [][]float64 {
+	shares := make([][]float64, len(frontCheckpoints))
+	for _, trace := range traces {
+		for k, n := range frontCheckpoints {
+			found := finding{front: f}
+			for _, v := range trace[:min(n, len(trace))] {
+				found.add(v.Index)
+			}
+			shares[k] = append(shares[k], found.share)
+		}
+	}
+	return shares
 }

@@ -1,6 +1,7 @@
-package simulate
+package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -11,6 +12,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/interp"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/ndtune/ndtune/tune/simulate"
 )
 
 // A Scoring computes the performance score of searches on a recording, by the methodology of Willemsen, Schoonhoven,
@@ -26,7 +29,7 @@ type Scoring struct {
 	Start, End                       float64 // the scored times, in seconds
 	StartEvaluations, EndEvaluations int     // of random sampling, until it has found the values that define the times
 
-	recording *Recording
+	recording *recording
 	values    []float64 // of the correct configurations, the best first; minimised
 	ranks     []int     // by index: the index of the value in values; -1 for a failure
 	times     []float64 // equidistant
@@ -49,20 +52,17 @@ const (
 	bootstraps, bootstrapCurves = 50, 25
 )
 
-// NewScoring prepares a recording for scores. It is an error if its correct values are all equal, if it has several
-// objectives, or if it holds no times.
-func NewScoring(n *Recording) (*Scoring, error) {
-	if n.front != nil {
-		return nil, fmt.Errorf("a score needs one objective, and there are %d", len(n.Objective.All()))
-	}
-	s := &Scoring{recording: n, ranks: make([]int, len(n.observations))}
-	for _, o := range n.observations {
+// NewScoring prepares a recording for scores. It is an error if its correct values are all equal, or if it
+// holds no times.
+func NewScoring(n *recording) (*Scoring, error) {
+	s := &Scoring{recording: n, ranks: make([]int, len(n.Observations))}
+	for _, o := range n.Observations {
 		if o.Valid {
 			s.values = append(s.values, o.Objective)
 		}
 	}
 	slices.Sort(s.values)
-	for i, o := range n.observations {
+	for i, o := range n.Observations {
 		if s.ranks[i] = -1; o.Valid {
 			s.ranks[i] = sort.SearchFloat64s(s.values, o.Objective)
 		}
@@ -155,16 +155,16 @@ func (s *Scoring) sample() error {
 
 // meanCost returns the mean time of an evaluation that finds a value: to that of a correct configuration, the methodology
 // adds that of a failure by the share of the failures.
-func (n *Recording) meanCost() float64 {
+func (n *recording) meanCost() float64 {
 	var valid, failed float64
-	for i, o := range n.observations {
+	for i, o := range n.Observations {
 		if o.Valid {
 			valid += n.costs[i]
 		} else {
 			failed += n.costs[i]
 		}
 	}
-	return valid/float64(n.Correct) + failed/float64(len(n.observations))
+	return valid/float64(n.Correct) + failed/float64(len(n.Observations))
 }
 
 // Budget returns the time that a search has, in seconds: it ends a little after the scored time.
@@ -246,15 +246,7 @@ func (s *Scoring) newFinds(traces []Trace) *finds {
 	}
 	margin := 0.1 + 0.25/float64(len(steps))
 	f.list = slices.DeleteFunc(f.list, func(x find) bool { return x.time < s.Start*(1-margin) || x.time > s.End*(1+margin) })
-	slices.SortStableFunc(f.list, func(a, b find) int {
-		switch {
-		case a.time < b.time:
-			return -1
-		case a.time > b.time:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(f.list, func(a, b find) int { return cmp.Compare(a.time, b.time) })
 	return f
 }
 
@@ -390,7 +382,7 @@ func AverageScores(scores []Score) []Score {
 		k := slices.IndexFunc(averages, func(a Score) bool { return a.Strategy == s.Strategy })
 		if k < 0 {
 			k = len(averages)
-			averages = append(averages, Score{Strategy: s.Strategy, Record: AllRecords, Repeats: s.Repeats})
+			averages = append(averages, Score{Strategy: s.Strategy, Record: simulate.AllRecords, Repeats: s.Repeats})
 		}
 		a, n := &averages[k], float64(count[s.Strategy])
 		a.Repeats = min(a.Repeats, s.Repeats)
