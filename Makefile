@@ -13,6 +13,7 @@ PLATFORMS  ?= linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64
 # The folder scripts is a module of its own: programs that do harm to ndtune, and the tools. To take another version of a tool:
 # go get -C scripts -tool honnef.co/go/tools/cmd/staticcheck@VERSION
 STATICCHECK = "$$($(GO) -C "$(CURDIR)/scripts" tool -n staticcheck)"
+ACTIONLINT  = "$$($(GO) -C "$(CURDIR)/scripts" tool -n actionlint)"
 
 # Tests in a browser must run on systems where install-browser.sh installs one, and those of exported text
 # where a C compiler belongs to the system. Elsewhere they may be skipped.
@@ -41,7 +42,7 @@ export GOFLAGS += -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo tutorials wheel test test-kernels test-python test-race test-long torture bench bench-engine lint cross cross-one pictures clean check-go modules modules-for-tests compiler-for-tests opencl opencl-for-tests browser-for-tests
+.PHONY: help build demo tutorials wheel release test test-kernels test-python test-race test-long torture bench bench-engine lint cross cross-one pictures clean check-go modules modules-for-tests compiler-for-tests opencl opencl-for-tests browser-for-tests
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +76,9 @@ tutorials: build opencl ## run every command of docs/diffusion.md, matmul.md, si
 
 wheel: modules ## write wheels of the package for Python into dist/ (WHEELS='linux/amd64 windows/amd64': some of them)
 	python3 scripts/wheel.py --go '$(GO)' --version '$(VERSION)' $(WHEELS)
+
+release: modules ## write the program for six platforms, the wheels and their checksums into dist/
+	scripts/release.sh '$(GO)' '$(VERSION)'
 
 # The linter has vetted what is tested.
 test: lint compiler-for-tests opencl-for-tests browser-for-tests ## check and test all packages, in some minutes (TESTFLAGS=-v: each test)
@@ -114,7 +118,7 @@ bench: opencl modules-for-tests ## run the benchmarks of all packages (BENCH=reg
 bench-engine: opencl modules-for-tests ## time searches in one process and in several, on empty driver caches
 	NDTUNE_BENCH_ENGINE=1 $(GO) test -run '^$$' -bench Engine -benchtime 1x -timeout 60m ./cmd/ndtune
 
-lint: modules-for-tests ## run gofmt, go vet and staticcheck
+lint: modules-for-tests ## run gofmt, go vet, staticcheck and actionlint
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && \
 		if [ -n "$$unformatted" ]; then \
 			printf 'not formatted (run gofmt -w):\n%s\n' "$$unformatted" >&2; exit 1; \
@@ -123,6 +127,7 @@ lint: modules-for-tests ## run gofmt, go vet and staticcheck
 	$(GO) -C scripts vet ./...
 	$(STATICCHECK) ./...
 	cd scripts && $(STATICCHECK) ./...
+	$(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml
 
 cross: modules-for-tests ## build and vet for other systems (PLATFORMS)
 	@set -e; for platform in $(PLATFORMS); do \
