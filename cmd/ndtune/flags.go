@@ -111,8 +111,7 @@ func tuneFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the best configuration only"},
 		&cli.StringFlag{
 			Name: "serve", Category: categoryOutput,
-			Usage: "show the running search in browsers at `HOST:PORT`, such as 127.0.0.1:8080; :0 is a free port on this machine " +
-				"alone",
+			Usage: "show the running search in browsers on this machine at `HOST:PORT`, such as 127.0.0.1:8080; :0 is a free port",
 		},
 	)
 }

@@ -43,8 +43,8 @@ With --fleet, the devices of one kind in a fleet of machines share the search (d
 With --listen, the command runs the server of the fleet and an agent for this machine itself, and
 prints the command for other machines.
 
-With --serve, browsers show the report of the running search at the printed address. A
-browser on another machine needs the token in that address (docs/report.md).
+With --serve, browsers on this machine show the report of the running search at the printed
+address (docs/report.md).
 
 For programs, there are JSON lines, and - is a specification on standard input (docs/stream.md):
 

@@ -7,20 +7,16 @@
 // browser: it makes an event when the browser can receive it, from all results that the browser
 // lacks, so that a slow browser gets fewer and larger events.
 //
-// On a loopback address, all users of the machine may open the page, but scripts of another website may
-// not: the server refuses a Host header that does not name this machine (DNS rebinding), and admits no other origin. Any
-// other address requires the token in [Server.URL]. The number of connections is limited, because they
-// take file descriptors from the search.
+// The page is for this machine alone: it listens on a loopback address, and a tunnel brings it to another machine. All users of the
+// machine may open it, but scripts of another website may not: the server refuses a Host header that does not name this machine, because
+// a website can make its own name resolve to the loopback address (DNS rebinding), and admits no other origin. At most 64 connections
+// are open, because they take file descriptors from the workers of the search.
 //
 // # Reasons
 //
 // The live page is the report, made again, so one piece of code counts for both. The server knows each browser's position in the list of
 // results, and sends all further rows at once, so a slow browser costs the memory of one answer; the search never waits for a browser.
 // Server-sent events suffice, since only the server speaks.
-//
-// On a loopback address, access is free for every user of the machine; a Host header that names another machine is refused, because a
-// website can make its own name resolve to the loopback address. Elsewhere a token of 130 bits is needed, kept in a cookie that no
-// script gets. At most 64 connections are open, because workers need file descriptors too.
 package live
 
 import (
@@ -34,10 +30,11 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"net/url"
-	"os"
+	"net/netip"
 	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ndtune/ndtune/internal/figure"
@@ -46,25 +43,27 @@ import (
 )
 
 const (
-	maxStreams = 32               // browsers at once; fewer than maxConnections
-	stall      = 10 * time.Second // after which a browser that takes nothing is disconnected
-	lastWait   = 2 * time.Second  // for which [Server.Close] waits for browsers
-	heartbeat  = 15 * time.Second // between the signs of life of a stream without news
+	eventsPath     = "events"
+	maxConnections = 64               // one too many is closed
+	maxStreams     = 32               // browsers at once
+	stall          = 10 * time.Second // after which a browser that takes nothing is disconnected
+	lastWait       = 2 * time.Second  // for which [Server.Close] waits for browsers
+	heartbeat      = 15 * time.Second // between the signs of life of a stream without news
 )
 
 // A Server serves the page of the searches of one process. [Open] returns one. Close must be called
 // after all searches.
 type Server struct {
 	tool        string
+	host        string // as the user named it, which may be a name of this machine
 	url         string
-	guard       guard
 	session     string
 	page        []byte
 	policy      string
 	throttle    throttle
 	stall       time.Duration
 	http        *http.Server
-	connections connections
+	connections atomic.Int64  // that are open
 	served      chan struct{} // closed when no more connections are accepted
 
 	mutex   sync.Mutex
@@ -77,14 +76,25 @@ type Server struct {
 	idle    chan struct{} // closed when the last stream ends after closing began
 }
 
-// Open listens at an address, host:port, and serves until Close. The default host is 127.0.0.1; port 0
+// Open listens at a loopback address, host:port, and serves until Close. The default host is 127.0.0.1; port 0
 // means a free port. Tool is the name and version of the program.
 func Open(address, tool string) (*Server, error) {
 	host, port, err := splitAddress(address)
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	at, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, err
+	}
+	if !at.IP.IsLoopback() {
+		if port == "0" {
+			port = "8080"
+		}
+		return nil, fmt.Errorf("%q: the page is for browsers on this machine: serve it at 127.0.0.1:%[2]s and open a tunnel from "+
+			"the other machine, ssh -L %[2]s:127.0.0.1:%[2]s HOST (docs/report.md#live)", address, port)
+	}
+	listener, err := net.ListenTCP("tcp", at)
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s: %w", net.JoinHostPort(host, port), withoutAddress(err))
 	}
@@ -104,28 +114,26 @@ func (s *Server) serve(listener net.Listener) {
 }
 
 func newServer(listener net.Listener, host, tool string) (*Server, error) {
-	address, ok := listener.Addr().(*net.TCPAddr)
-	if !ok {
-		return nil, fmt.Errorf("%s is no address of TCP", listener.Addr())
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		return nil, err
 	}
 	s := &Server{
-		tool: tool, guard: newGuard(address, host), session: rand.Text(), throttle: defaultThrottle, stall: stall,
+		tool: tool, host: host, url: "http://" + net.JoinHostPort(host, port) + "/", session: rand.Text(), throttle: defaultThrottle, stall: stall,
 		served: make(chan struct{}), news: make(chan struct{}), idle: make(chan struct{}),
 	}
-	s.url = s.guard.url(address, host)
-	var err error
 	if s.page, s.policy, err = report.LivePage(tool, "a running search", eventsPath, time.Now()); err != nil {
 		return nil, err
 	}
 	s.http = &http.Server{
 		Handler: s.handler(), ReadHeaderTimeout: stall, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
-		ConnContext: s.connections.enter, ConnState: s.connections.leave,
-		ErrorLog: log.New(io.Discard, "", 0), // which would name addresses of those who look
+		ConnState: s.count,
+		ErrorLog:  log.New(io.Discard, "", 0), // which would name addresses of those who look
 	}
 	return s, nil
 }
 
-// URL returns the address of the page, with the token if there is one.
+// URL returns the address of the page.
 func (s *Server) URL() string { return s.url }
 
 // Begin shows a search that begins now, under the name of its record. Total is the largest number of
@@ -220,7 +228,6 @@ func (s *Server) leave() {
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		s.guard.remember(w)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute))
 		_, _ = w.Write(s.page)
@@ -231,7 +238,7 @@ func (s *Server) handler() http.Handler {
 		h := w.Header()
 		h.Set("Content-Security-Policy", s.policy+"; frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer") // the token may be in the address
+		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
@@ -241,11 +248,10 @@ func (s *Server) handler() http.Handler {
 			http.Error(w, "a request with a body is not answered", http.StatusBadRequest)
 			return
 		}
-		if why := s.guard.refuse(r); why != "" {
-			http.Error(w, why, http.StatusForbidden)
+		if !s.isOwn(r.Host) {
+			http.Error(w, "this page is for this machine alone: open it as localhost", http.StatusForbidden)
 			return
 		}
-		defer s.connections.hold(r)()
 		mux.ServeHTTP(w, r)
 	})
 }
@@ -265,31 +271,31 @@ func splitAddress(address string) (host, port string, err error) {
 	return host, port, nil
 }
 
-// url returns the address of the page. If the server listens at all addresses, it is the first one that
-// other machines can reach.
-func (g *guard) url(address *net.TCPAddr, host string) string {
-	if address.IP.IsUnspecified() {
-		host = reachable()
+// isOwn reports whether a Host header names this machine by a loopback address or by a name whose
+// address nobody else controls.
+func (s *Server) isOwn(header string) bool {
+	host := header
+	if name, _, err := net.SplitHostPort(header); err == nil {
+		host = name
 	}
-	u := url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(address.Port)), Path: "/"}
-	if g.token != "" {
-		u.RawQuery = url.Values{tokenName: {g.token}}.Encode()
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if strings.EqualFold(host, "localhost") || strings.EqualFold(host, s.host) {
+		return true
 	}
-	return u.String()
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.Unmap().IsLoopback()
 }
 
-// reachable returns an address of this machine for other machines, or else its name.
-func reachable() string {
-	all, _ := net.InterfaceAddrs()
-	for _, a := range all {
-		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() {
-			return n.IP.String()
+// count counts the open connections, and closes one too many.
+func (s *Server) count(c net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		if s.connections.Add(1) > maxConnections {
+			_ = c.Close()
 		}
+	case http.StateClosed:
+		s.connections.Add(-1)
 	}
-	if name, err := os.Hostname(); err == nil {
-		return name
-	}
-	return "localhost"
 }
 
 // withoutAddress returns a network error without the address, which the message has already.
