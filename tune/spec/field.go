@@ -20,7 +20,6 @@ type document struct {
 	errs   Errors
 	at     map[string]position // the positions of the fields that were read
 	faulty map[string]bool     // the fields that have an error, or whose keys are misspelt
-	merges int                 // merge keys followed so far
 
 	options map[string]string // the options that give values to fields, by field
 
@@ -173,8 +172,8 @@ type entry struct {
 	value field
 }
 
-// entries returns the keys and values of a mapping in order. Keys that are merged in with <<
-// take the place of the merge key, unless the mapping has them itself.
+// entries returns the keys and values of a mapping in order, and adds errors for keys that are no scalars, that are repeated, and that
+// merge another mapping.
 func (f field) entries() []entry {
 	if f.node.Kind != yaml.MappingNode {
 		f.expected("a mapping")
@@ -186,29 +185,24 @@ func (f field) entries() []entry {
 		}
 		return []entry{{key: anyName, value: f.field(f.pathOf(anyName), f.node)}}
 	}
-	f.checkKeys()
-	var entries []entry
-	for _, p := range f.pairs(f.node) {
-		entries = append(entries, entry{p.key.Value, place(p.key), f.field(f.pathOf(p.key.Value), p.value)})
-	}
-	return entries
-}
-
-// checkKeys adds errors for keys that are no scalars and for keys that are repeated.
-func (f field) checkKeys() {
 	lines := map[string]int{}
+	var entries []entry
 	for i := 0; i+1 < len(f.node.Content); i += 2 {
 		k := resolved(f.node.Content[i])
-		if k.Kind != yaml.ScalarNode {
+		line, twice := lines[k.Value]
+		switch {
+		case k.Kind != yaml.ScalarNode:
 			f.failAt(f.name, place(k), errors.New("a key must be a plain name"))
-			continue
-		}
-		if line, twice := lines[k.Value]; twice {
+		case k.Tag == "!!merge":
+			f.failAt(f.name, place(k), errors.New("merge keys (<<) are not read: write the keys of the other mapping out"))
+		case twice:
 			f.failAt(f.pathOf(k.Value), place(k), fmt.Errorf("the key stands twice, first on line %d", line))
-			continue
+		default:
+			lines[k.Value] = k.Line
+			entries = append(entries, entry{k.Value, place(k), f.field(f.pathOf(k.Value), f.node.Content[i+1])})
 		}
-		lines[k.Value] = k.Line
 	}
+	return entries
 }
 
 // pathOf returns the path of a key of the mapping.
@@ -228,60 +222,3 @@ func resolved(n *yaml.Node) *yaml.Node {
 }
 
 func place(n *yaml.Node) position { return position{n.Line, n.Column} }
-
-type pair struct{ key, value *yaml.Node }
-
-// pairs returns the keys of a mapping and of the mappings merged into it. Its own keys have
-// precedence over merged ones, and those of an earlier merge over those of a later one.
-func (f field) pairs(n *yaml.Node) (pairs []pair) {
-	own, seen := map[string]bool{}, map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		own[resolved(n.Content[i]).Value] = true
-	}
-	add := func(p pair) {
-		if !seen[p.key.Value] {
-			seen[p.key.Value] = true
-			pairs = append(pairs, p)
-		}
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := resolved(n.Content[i]), n.Content[i+1]
-		switch {
-		case k.Kind != yaml.ScalarNode: // reported by checkKeys
-		case k.Tag != "!!merge":
-			add(pair{k, v})
-		default:
-			for _, p := range f.merged(k, v) {
-				if !own[p.key.Value] {
-					add(p)
-				}
-			}
-		}
-	}
-	return pairs
-}
-
-// maxMerges bounds the work that merge keys can cause, also if they merge a mapping into itself.
-const maxMerges = 1000
-
-// merged returns the keys of the mapping, or the list of mappings, after a merge key.
-func (f field) merged(key, value *yaml.Node) (pairs []pair) {
-	from := []*yaml.Node{value}
-	if list := resolved(value); list.Kind == yaml.SequenceNode {
-		from = list.Content
-	}
-	for _, n := range from {
-		if f.merges++; f.merges > maxMerges {
-			if f.merges == maxMerges+1 {
-				f.failAt(f.name, place(key), errors.New("too many merge keys (<<), or one that merges a mapping into itself"))
-			}
-			return nil
-		}
-		if n = resolved(n); n.Kind != yaml.MappingNode {
-			f.failAt(f.name, place(key), fmt.Errorf("<< merges mappings; found %s", found(n)))
-			continue
-		}
-		pairs = append(pairs, f.pairs(n)...)
-	}
-	return pairs
-}

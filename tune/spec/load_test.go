@@ -59,8 +59,8 @@ types:
   pairs: {both: {type: pair, count: 2}, corner: float4}
 arguments:
   - {name: c, type: float32, size: n, fill: {copy: u}, output: true, restore: iteration}
-  - &u {name: u, type: float32, size: n, fill: random}
-  - {<<: *u, name: v, fill: {random: [-1, 1]}}
+  - {name: u, type: float32, size: n, fill: random}
+  - {name: v, type: float32, size: n, fill: {random: [-1, 1]}}
   - {name: w, type: float4, size: 16, fill: {normal: {mean: 2}}}
   - {name: k, type: int32, value: n - 1}
   - {name: f, type: float4, value: [1, 0.5, dt, n]}
@@ -206,28 +206,6 @@ func TestAliases(t *testing.T) {
 	s := loaded(t, "parameters: {block_size_x: &sizes [32, 64], tile: *sizes}\n", Options{})
 	if got := s.Definition.Parameters[1].Values; !reflect.DeepEqual(got, []space.Value{32, 64}) {
 		t.Errorf("an alias of a list gave %v", got)
-	}
-}
-
-// A key of a mapping goes before one that is merged into it, and an earlier merge before a
-// later one.
-func TestMergeKeys(t *testing.T) {
-	s := loaded(t, `arguments:
-  - &a {name: a, type: float32, size: n, fill: ones}
-  - &b {<<: *a, name: b, fill: zeros}
-  - {name: c, <<: [*b, *a]}
-  - <<: {<<: *a, size: 3}
-    name: d
-    output: true
-`, Options{})
-	want := []task.Argument{
-		{Name: "a", Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Ones}},
-		{Name: "b", Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Zeros}},
-		{Name: "c", Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Zeros}},
-		{Name: "d", Type: "float32", Size: "3", Fill: task.Fill{Kind: array.Ones}, Output: true},
-	}
-	if got := s.Definition.Arguments; !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 }
 

@@ -137,14 +137,8 @@ func (s keySetter) atKey(n *yaml.Node, field, key, rest string, value *yaml.Node
 			return mapping, err
 		}
 	}
-	before := &yaml.Node{}
-	pairs := s.field(field, mapping).pairs(mapping)
-	if i := slices.IndexFunc(pairs, func(p pair) bool { return p.key.Value == key }); i >= 0 {
-		before = pairs[i].value // merged with <<
-	} else {
-		s.options[inner] = s.option
-	}
-	changed, err := s.at(before, inner, rest, value)
+	s.options[inner] = s.option
+	changed, err := s.at(&yaml.Node{}, inner, rest, value)
 	mapping.Content = append(mapping.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, changed)
 	return mapping, err
 }

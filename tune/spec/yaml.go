@@ -92,64 +92,47 @@ func parseYAML(text []byte) (root *yaml.Node, err error) {
 	if err := decoder.Decode(&first); err == io.EOF {
 		return nil, errors.New("the file is empty")
 	} else if err != nil {
-		return nil, syntaxError(text, err)
+		return nil, syntaxError(err)
 	}
 	if err := decoder.Decode(&second); err == nil {
 		return nil, &Error{Line: second.Line, Column: second.Column, Err: errors.New("a second document begins; a specification is one")}
 	} else if err != io.EOF {
-		return nil, syntaxError(text, err)
+		return nil, syntaxError(err)
 	}
 	root = first.Content[0]
 	if root.Kind == yaml.ScalarNode && root.Value == "" {
 		return nil, errors.New("the file is empty")
 	}
-	_, err = expandedSize(root, map[*yaml.Node]int{})
-	return root, err
+	if hasAlias(root) {
+		if err := checkAliases(root); err != nil {
+			return nil, syntaxError(err)
+		}
+	}
+	return root, nil
 }
 
-// maxExpanded bounds the values of a document after each alias is replaced by its value.
-const maxExpanded = 1_000_000
+// checkAliases has the decoder put the value in the place of each alias, which it refuses if a value contains itself, or if aliases
+// multiply the values of a document.
+func checkAliases(root *yaml.Node) error {
+	var expanded any
+	err := root.Decode(&expanded)
+	if _, unread := errors.AsType[*yaml.TypeError](err); unread { // a value that has a type of its own here, or a key that stands twice
+		return nil
+	}
+	return err
+}
 
-// expandedSize returns the number of values of a node after all aliases in it are replaced, where known has the
-// numbers of other nodes. It is an error if a value contains itself, or if there are too many. Merge keys have
-// a bound of their own.
-func expandedSize(n *yaml.Node, known map[*yaml.Node]int) (int, error) {
-	const unfinished = -1
-	target := resolved(n)
-	switch size, seen := known[target]; {
-	case seen && size == unfinished:
-		return 0, &Error{Line: n.Line, Column: n.Column, Err: fmt.Errorf("the alias *%s stands within the value that it repeats", n.Value)}
-	case seen:
-		return size, nil
-	}
-	known[target] = unfinished
-	size := 1
-	for i, child := range target.Content {
-		if child.Kind == yaml.AliasNode && target.Kind == yaml.MappingNode && i%2 == 1 && target.Content[i-1].Tag == "!!merge" {
-			continue
-		}
-		more, err := expandedSize(child, known)
-		if err != nil {
-			return 0, err
-		}
-		if size += more; size > maxExpanded {
-			return 0, &Error{Line: n.Line, Column: n.Column, Err: fmt.Errorf("aliases make more than %d values of this one", maxExpanded)}
-		}
-	}
-	known[target] = size
-	return size, nil
+func hasAlias(n *yaml.Node) bool {
+	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, hasAlias)
 }
 
 var yamlError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
-var (
-	// unfinished matches the errors whose lines the parser counts from 0.
-	unfinished    = regexp.MustCompile(`^did not find expected (<document start>|node content|key|'-' indicator|',' or)`)
-	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
-)
+// unfinished matches the errors whose lines the parser counts from 0.
+var unfinished = regexp.MustCompile(`^did not find expected (<document start>|node content|key|'-' indicator|',' or)`)
 
-// syntaxError takes the line from the parser's message, or finds it.
-func syntaxError(text []byte, err error) error {
+// syntaxError takes the line from the parser's message, if that has one.
+func syntaxError(err error) error {
 	m := yamlError.FindStringSubmatch(err.Error())
 	if m == nil {
 		return err
@@ -158,11 +141,6 @@ func syntaxError(text []byte, err error) error {
 	message := m[2]
 	if unfinished.MatchString(message) {
 		line++
-	}
-	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
-		if at := bytes.Index(text, []byte("*"+m[1])); at >= 0 {
-			line = 1 + bytes.Count(text[:at], []byte("\n"))
-		}
 	}
 	if strings.Contains(message, "cannot start any token") {
 		message += " (YAML is indented with spaces, not with tabs)"
