@@ -75,6 +75,9 @@ type Header struct {
 	// Reused is the number of results of older search spaces that a run log had when it went on with this one.
 	// They are the first of the record.
 	Reused int `json:"reused,omitempty"`
+
+	// Older are the names of the logs of older search spaces, in the folder of this one: see [OpenReusing].
+	Older []string `json:"older,omitempty"`
 }
 
 // NewHeader returns the header of a record of a problem, without a device and a search. Source is

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -168,8 +169,7 @@ func (l *Log) harm() error {
 func (l *Log) Follow(follow func(lines []byte)) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	parts := partsOf(l.content)
-	follow(parts[len(parts)-1].data)
+	follow(lastPart(l.content).data)
 	l.follow = follow
 }
 
@@ -177,19 +177,18 @@ func (l *Log) Follow(follow func(lines []byte)) {
 func (l *Log) Close() error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	var err error
+	if err := l.release(); err != nil {
+		return fmt.Errorf("close the run log %s: %w", l.path, files.WithoutPath(err))
+	}
+	return nil
+}
+
+func (l *Log) release() (err error) {
 	if l.unlock != nil {
 		err = l.unlock()
 		l.unlock = nil
 	}
-	closing := l.file.Close()
-	if err == nil {
-		err = closing
-	}
-	if err != nil {
-		return fmt.Errorf("close the run log %s: %w", l.path, files.WithoutPath(err))
-	}
-	return nil
+	return cmp.Or(err, l.file.Close())
 }
 
 var errNotLog = errors.New("the file is no run log; it was left as it is. Name another file")
@@ -201,17 +200,15 @@ var errNotLog = errors.New("the file is no run log; it was left as it is. Name a
 // device is refused, and so are a file of another kind, a log with a line that cannot be
 // read, and a log that another Log writes to, in this process or in any other. Then the
 // file is as it was. [OpenReusing] takes logs of other search spaces.
-func Open(path string, h Header) (*Log, error) { return openLog(path, h, nil) }
-
-func openLog(path string, h Header, has func(tune.Result) bool) (*Log, error) {
-	l, err := open(path, h, has)
+func Open(path string, h Header) (*Log, error) {
+	l, err := open(path, h)
 	if err != nil {
 		return nil, fmt.Errorf("open the run log %s: %w", path, files.WithoutPath(err))
 	}
 	return l, nil
 }
 
-func open(path string, h Header, has func(tune.Result) bool) (_ *Log, err error) {
+func open(path string, h Header) (_ *Log, err error) {
 	layout, err := newLayout(h.Parameters)
 	if err != nil {
 		return nil, err
@@ -233,11 +230,7 @@ func open(path string, h Header, has func(tune.Result) bool) (_ *Log, err error)
 	if l.unlock, err = files.Lock(f); err != nil {
 		return nil, fmt.Errorf("lock it: %w", err)
 	}
-	begin, err := l.resume(first, has)
-	if err == nil && len(begin) > 0 {
-		err = l.write(begin)
-	}
-	return l, err
+	return l, l.resume(first)
 }
 
 // openFile opens a regular file for reading and writing, or creates it. It does not open for
@@ -255,43 +248,24 @@ func openFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 }
 
-// resume reads what is in the file and cuts off what is torn. It returns what the file has to go on with: the header of a new
-// log or of another search space. It is nil if that is in the file. An empty file and a torn header leave no content.
-func (l *Log) resume(first []byte, has func(tune.Result) bool) (begin []byte, err error) {
+// resume reads what is in the file, and cuts off what is torn. A file without a header gets the first one.
+func (l *Log) resume(first []byte) error {
 	data, err := l.read()
-	if err != nil || len(data) == 0 {
-		return first, err
-	}
-	if isTornHeader(data) {
-		return first, l.file.Truncate(0)
-	}
-	size := len(data)
-	data = withoutTornSpace(data)
-	parts := partsOf(data)
-	last := parts[len(parts)-1]
-	if has != nil && goesOn(last.header(), l.header) {
-		begin, err = l.reuse(parts, has)
-	} else {
-		err = l.resumePart(last)
-	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	l.content = data[:bytes.LastIndexByte(data, '\n')+1]
-	if len(l.content) < size {
-		err = l.file.Truncate(int64(len(l.content)))
+	if len(data) == 0 || isTornHeader(data) {
+		if err := l.file.Truncate(0); err != nil {
+			return err
+		}
+		return l.write(first)
 	}
-	return begin, err
-}
-
-// resumePart reads the part that the log goes on with.
-func (l *Log) resumePart(p part) error {
+	p := lastPart(data)
 	content, err := readPart(p, false, func(h Header) (*layout, error) { return l.layout, sameRun(h, l.header) })
 	if err != nil {
 		return err
 	}
-	l.header = content.header
-	l.previous = content.results
+	l.header, l.previous, l.session = content.header, content.results, content.session+1
 	for _, r := range content.results {
 		d, err := l.layout.indices(r.Configuration)
 		if err != nil {
@@ -299,7 +273,10 @@ func (l *Log) resumePart(p part) error {
 		}
 		l.known[d.key()] = true
 	}
-	l.session = content.session + 1
+	l.content = data[:p.begin+bytes.LastIndexByte(p.data, '\n')+1]
+	if len(l.content) < len(data) {
+		return l.file.Truncate(int64(len(l.content)))
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"runtime"
@@ -58,6 +59,27 @@ type logContent struct {
 	withdrawn []space.Configuration // by a line after their results
 	session   int                   // of the latest final measurement
 	damaged   []DamagedLine
+}
+
+// A part of a run log begins with a header. Programs before 2026-11-27 appended a header, and copies of results, as many as it says, for each
+// further search space and clock: what follows the last header says all.
+type part struct {
+	line, begin int // of the header in the file
+	data        []byte
+}
+
+// lastPart returns the last part of a run log. A later header that fewer lines follow than it says is torn.
+func lastPart(data []byte) part {
+	at := bytes.LastIndex(data, []byte("\n"+logBeginning)) + 1
+	if at == 0 {
+		return part{line: 1, data: data}
+	}
+	header, rest, whole := bytes.Cut(data[at:], []byte{'\n'})
+	var h struct{ Reused int }
+	if !whole || json.Unmarshal(header, &h) == nil && bytes.Count(rest, []byte{'\n'}) < h.Reused {
+		return lastPart(data[:at])
+	}
+	return part{1 + bytes.Count(data[:at], []byte{'\n'}), at, data[at:]}
 }
 
 // readPart reads a part of a run log. The layout, made for its header, gives configurations the
@@ -226,27 +248,11 @@ func parseLines(lines [][]byte, l *layout) []entry {
 
 // decodeLog reads a whole run log, and lists the lines that it has skipped.
 func decodeLog(data []byte, skip bool) (*Record, []DamagedLine, error) {
-	contents, damaged, err := readParts(data, skip)
+	c, err := readPart(lastPart(data), skip, layoutOf)
 	if err != nil {
 		return nil, nil, err
 	}
-	last := contents[len(contents)-1]
-	return &Record{last.header, last.results}, damaged, nil
-}
-
-// readParts reads all parts of a run log: see [readPart].
-func readParts(data []byte, skip bool) (contents []logContent, damaged []DamagedLine, err error) {
-	for _, p := range partsOf(withoutTornSpace(data)) {
-		c, err := readPart(p, true, layoutOf)
-		if err != nil {
-			return nil, nil, err
-		}
-		contents, damaged = append(contents, c), append(damaged, c.damaged...)
-	}
-	if len(damaged) > 0 && !skip {
-		return nil, nil, refuse(damaged)
-	}
-	return contents, damaged, nil
+	return &Record{c.header, c.results}, c.damaged, nil
 }
 
 // layoutOf is the layout for a log of which nothing more is known than its header.

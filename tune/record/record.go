@@ -4,9 +4,8 @@
 //
 // A run log is a text file of one JSON object a line: a [Header], a line for each result
 // in the order of arrival, a line for each final measurement, and a line of the device's peaks
-// if these were measured after the search. It has one more header for each further search space: see [OpenReusing]. Every line is handed to the operating system
-// before [Log.Append] returns, so a run that is killed loses at most the line that it was
-// writing. The last member of each line is a checksum of the rest of the line. A log with a damaged
+// if these were measured after the search. Every line is handed to the operating system before
+// [Log.Append] returns, so a run that is killed loses at most the line that it was writing. The last member of each line is a checksum of the rest of the line. A log with a damaged
 // line is refused and left unchanged; [ReadSkipping] leaves out the damaged lines.
 //
 // A log returns the data that were written, to the last bit of a float64. JSON lacks two kinds of
@@ -18,8 +17,8 @@
 // Every line ends with its CRC-32C, so that a flipped bit cannot pass for another measurement. A line with a correct checksum and
 // unknown content comes from a newer version of ndtune; it does not count as damaged.
 //
-// A log goes on in another search space: if the measurement digest is the same, a new header is appended with copies of the results that
-// the new space has. The lines before it are never changed. A second file for each space would lose this, or need an index.
+// A log goes on in another search space: if the measurement digest is the same, a log with the results that the new space has takes its
+// place, and names the older one, which stays beside it: see [OpenReusing]. So each log is of one space.
 //
 // Before each line the log compares the path with the open file, and the size with the bytes written, because a synchronising folder or
 // a clean-up may remove or replace the file. Then the line is an error, which ends the search before more results are lost: those so far
@@ -209,23 +208,21 @@ func Begun(path string) *Header {
 	if head, _ := in.Peek(headLength); !looksLikeLog(head) {
 		return nil
 	}
-	line, err := in.ReadBytes('\n')
-	if err != nil {
-		return nil
-	}
 	c := logContent{line: 1}
-	if _, err := c.readHeader(line); err != nil || len(c.damaged) > 0 {
-		return nil
-	}
-	for err == nil {
-		if line, err = in.ReadBytes('\n'); bytes.HasPrefix(line, []byte(peaksBeginning)) {
+	for line, err := in.ReadBytes('\n'); err == nil; line, err = in.ReadBytes('\n') {
+		if bytes.HasPrefix(line, []byte(peaksBeginning)) {
 			var late struct{ Peaks *hardware.Peaks }
 			if json.Unmarshal(line, &late) == nil && late.Peaks != nil {
 				c.header.Device.Peaks = late.Peaks
 			}
 		} else if looksLikeLog(line) {
-			c.header.Device.Timer = part{data: line}.header().Device.Timer
+			if _, err := c.readHeader(line); err != nil || len(c.damaged) > 0 {
+				return nil
+			}
 		}
+	}
+	if c.header.Format == "" {
+		return nil
 	}
 	return &c.header
 }

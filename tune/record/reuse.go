@@ -1,55 +1,24 @@
 package record
 
 import (
-	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A run log can go on with another search space, after values of parameters or restrictions have changed, or with another clock.
-// It then has a second header, with the digest of the new problem and the device. Copies of the results that the new space has
-// follow it, as many as the header says, so that what follows the last header is a run log on
-// its own. Readers take that alone. The lines before it stay: results that the new space does not have are known
-// again if a later space has them.
-//
-// Header and copies are written at once. A header that fewer lines follow is torn, as a line without its end is.
-
-// A part of a run log is of one search space: its header, and the lines after it.
-type part struct {
-	line int // of the header in the file
-	data []byte
-}
-
-// partsOf splits a run log at its headers.
-func partsOf(data []byte) []part {
-	parts := []part{{1, data}}
-	if bytes.Count(data, []byte(FormatLog)) < 2 {
-		return parts
-	}
-	number, end, begin := 0, 0, 0
-	for line := range bytes.Lines(data) {
-		number++
-		if number > 1 && line[len(line)-1] == '\n' && looksLikeLog(line) {
-			parts[len(parts)-1].data = data[begin:end]
-			begin = end
-			parts = append(parts, part{number, data[begin:]})
-		}
-		end += len(line)
-	}
-	return parts
-}
-
-// header returns the header of a part as far as it can be read. [readPart] says what is wrong with it.
-func (p part) header() (h Header) {
-	line, _, _ := bytes.Cut(p.data, []byte{'\n'})
-	_ = h.UnmarshalJSON(bytes.TrimSpace(line))
-	return h
-}
+// Then a new log takes its place, with the results that the new space has. The older log stays beside it, under a name with the
+// beginning of its digest, and the header names it: results that the new space does not have are known again if a later space has them.
 
 // A Reuse says what a run log had of older search spaces when it went on with another one.
 type Reuse struct {
@@ -57,15 +26,29 @@ type Reuse struct {
 	Known int // those of them that the space has
 }
 
-// Reuse says what Open found of older search spaces; zero: the log was new, or of this space.
+// Reuse says what [OpenReusing] found of older search spaces; zero: the log was new, or of this space.
 func (l *Log) Reuse() Reuse { return l.reused }
 
+// Outdated are the correct results of a log that another clock has timed: they are to be timed again.
+func (l *Log) Outdated() []tune.Result { return l.outdated }
+
 // OpenReusing is [Open], but it takes the log of a search in another space too, in which values of parameters or
-// restrictions were others: see [problem.Problem.MeasurementDigest]. The results that the space has are those of Previous,
-// and the log goes on with the header. The function reports whether a result, of values that the parameters have, is one
-// of the space.
+// restrictions were others: see [problem.Problem.MeasurementDigest]. The results that the space has are those of Previous.
+// The function reports whether a result, of values that the parameters have, is one of the space.
 func OpenReusing(path string, h Header, has func(tune.Result) bool) (*Log, error) {
-	return openLog(path, h, has)
+	old := Begun(path)
+	if old == nil || !goesOn(*old, h) {
+		return Open(path, h)
+	}
+	l, err := Open(path, *old)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.goOn(h, has); err != nil {
+		_ = l.Close()
+		return nil, fmt.Errorf("open the run log %s: %w", path, files.WithoutPath(err))
+	}
+	return l, nil
 }
 
 // InOtherSpace reports whether two headers are of one problem, but for the search space.
@@ -73,7 +56,7 @@ func (h Header) InOtherSpace(other Header) bool {
 	return h.Digest != other.Digest && h.MeasurementDigest != "" && h.MeasurementDigest == other.MeasurementDigest
 }
 
-// goesOn reports whether a log with the header have goes on in a part with the header want: in another space, or by the host's clock.
+// goesOn reports whether a log with the header have goes on with the header want: in another space, or by the host's clock.
 func goesOn(have, want Header) bool {
 	retimed := have.Device.Timer == hardware.TimerEvent && want.Device.Timer == hardware.TimerHost
 	if retimed {
@@ -82,35 +65,77 @@ func goesOn(have, want Header) bool {
 	return (have.InOtherSpace(want) || retimed && have.Digest == want.Digest) && have.Iterations == want.Iterations && hardware.SameKind(have.Device, want.Device) == nil
 }
 
-// ByHost goes on with launches that the host's clock times, in a part of its own. It has the failures of the search space, of which the
-// function tells the results: see [OpenReusing].
+// ByHost goes on with launches that the host's clock times. The log has the failures so far, of which the function tells the results of
+// the search space: see [OpenReusing].
 func (l *Log) ByHost(has func(tune.Result) bool) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	l.header.Device.Timer = hardware.TimerHost
-	l.previous, l.known, l.session, l.reused = nil, map[string]bool{}, 1, Reuse{}
-	begin, err := l.reuse(partsOf(l.content), has)
-	if err == nil {
-		err = l.write(begin)
-	}
-	if err != nil {
+	h := l.header
+	h.Device.Timer = hardware.TimerHost
+	if err := l.goOn(h, has); err != nil {
 		return l.cannotAppend(err)
+	}
+	if l.follow != nil {
+		l.follow(l.content)
 	}
 	return nil
 }
 
-// Outdated are the correct results of a log that another clock has timed: they are to be timed again.
-func (l *Log) Outdated() []tune.Result { return l.outdated }
+// goOn puts a log with another header, and with the results that its space has, in the place of this one, which it keeps beside it.
+func (l *Log) goOn(h Header, has func(tune.Result) bool) error {
+	if err := l.harm(); err != nil {
+		return err
+	}
+	base, folder := strings.TrimSuffix(filepath.Base(l.path), ".jsonl"), filepath.Dir(l.path)
+	beside := fmt.Sprintf("%s.%.8s.jsonl", base, l.header.Digest)
+	h.Older = slices.DeleteFunc(slices.Clone(l.header.Older), func(name string) bool { return name == beside })
+	logs := [][]byte{l.content}
+	for _, name := range h.Older {
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("read the log of an older space: %w", err)
+		}
+		logs = append(logs, data)
+	}
+	h.Older = append([]string{beside}, h.Older...)
+	kept, reused, outdated, err := reuse(h, logs, has)
+	if err != nil {
+		return err
+	}
+	h.Reused = len(kept)
+	err = files.Write(filepath.Join(folder, beside), func(w io.Writer) error { _, err := w.Write(l.content); return err })
+	if err != nil {
+		return fmt.Errorf("keep the log of the older space: %w", err)
+	}
+	if err := l.release(); err != nil { // Windows replaces no open file
+		return err
+	}
+	if err := files.Write(l.path, func(w io.Writer) error { return EncodeLog(w, &Record{h, kept}) }); err != nil {
+		return err
+	}
+	n, err := open(l.path, h)
+	if err != nil {
+		return err
+	}
+	l.header, l.layout, l.previous, l.known, l.session = n.header, n.layout, n.previous, n.known, n.session
+	l.file, l.unlock, l.content, l.reused, l.outdated = n.file, n.unlock, n.content, reused, outdated
+	return nil
+}
 
-// reuse takes what the space has of the results in the parts of older spaces, and returns the beginning of its own
-// part: the header and copies of the results.
-func (l *Log) reuse(older []part, has func(tune.Result) bool) (begin []byte, err error) {
-	seen := map[string]bool{} // also those that were taken back after they were copied
-	var copies []byte
-	for _, p := range slices.Backward(older) {
-		content, err := readPart(p, false, layoutOf)
+// reuse returns what the space of a header has of the results in logs of other spaces, the newest first.
+func reuse(h Header, logs [][]byte, has func(tune.Result) bool) (kept []tune.Result, n Reuse, outdated []tune.Result, err error) {
+	own, err := newLayout(h.Parameters)
+	if err != nil {
+		return nil, n, nil, err
+	}
+	seen := map[string]bool{} // also those that were taken back
+	for _, data := range logs {
+		if len(data) == 0 { // somebody has removed it
+			continue
+		}
+		content, err := readPart(lastPart(data), false, layoutOf)
 		if err != nil {
-			return nil, err
+			return nil, n, nil, fmt.Errorf("the log of an older space: %w", err)
 		}
 		for _, r := range content.results {
 			key := identity(r.Configuration)
@@ -118,52 +143,26 @@ func (l *Log) reuse(older []part, has func(tune.Result) bool) (begin []byte, err
 				continue
 			}
 			seen[key] = true
-			l.reused.Held++
-			d, ok := l.layout.exactly(r.Configuration)
-			if !ok {
-				continue
-			}
-			r.Configuration = l.layout.configuration(d)
-			if !has(r) {
-				continue
-			}
-			if r.Status == tune.Correct && content.header.Device.Timer != l.header.Device.Timer {
-				l.outdated = append(l.outdated, r)
-				continue
-			}
-			p := entry{kind: kindResult, configuration: configured{l.layout, d}, result: r}
-			b, err := p.append(nil)
+			n.Held++
+			d, err := own.indices(r.Configuration)
 			if err != nil {
-				return nil, err
+				continue
 			}
-			copies = append(copies, endLine(b)...)
-			l.previous, l.known[d.key()] = append(l.previous, r), true
+			if r.Configuration = own.configuration(d); identity(r.Configuration) != key || !has(r) { // 1 and 1.0 are two values for a kernel
+				continue
+			}
+			if r.Status == tune.Correct && content.header.Device.Timer != h.Device.Timer {
+				outdated = append(outdated, r)
+				continue
+			}
+			kept = append(kept, r)
 		}
 		for _, c := range content.withdrawn {
 			seen[identity(c)] = true
 		}
 	}
-	l.reused.Known = len(l.previous)
-	l.header.Reused = l.reused.Known
-	begin, l.header, err = l.header.line()
-	return append(begin, copies...), err
-}
-
-// exactly finds the very values of a configuration: 1 and 1.0 are two values for a kernel.
-func (l *layout) exactly(c space.Configuration) (indices, bool) {
-	d := make(indices, l.parameters.Len())
-	for i, name := range l.parameters.Names() {
-		v, ok := c.Get(name)
-		if !ok {
-			return nil, false
-		}
-		j, ok := l.byValue[i][v]
-		if !ok {
-			return nil, false
-		}
-		d[i] = uint16(j)
-	}
-	return d, c.Len() == len(d)
+	n.Known = len(kept)
+	return kept, n, outdated, nil
 }
 
 // identity is a configuration as a map key, whatever the order of its parameters.
@@ -174,18 +173,4 @@ func identity(c space.Configuration) string {
 		key = fmt.Appendf(key, "%q=%T %q ", name, v, space.FormatValue(v))
 	}
 	return string(key)
-}
-
-// withoutTornSpace cuts off a last header that fewer lines follow than it says, and these lines.
-func withoutTornSpace(data []byte) []byte {
-	at := bytes.LastIndex(data, []byte("\n"+logBeginning)) + 1
-	if at == 0 {
-		return data
-	}
-	header, rest, whole := bytes.Cut(data[at:], []byte{'\n'})
-	var h struct{ Reused int }
-	if !whole || json.Unmarshal(header, &h) != nil || bytes.Count(rest, []byte{'\n'}) >= h.Reused {
-		return data
-	}
-	return data[:at]
 }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,7 @@ import (
 // spaceOf is the header of a search with these values of x and y. Its digest names the space.
 func spaceOf(name string, x, y []space.Value) Header {
 	h, _ := sixteen()
-	h.Digest, h.MeasurementDigest = "digest of "+name, "measurement"
+	h.Digest, h.MeasurementDigest = name+", a digest", "measurement"
 	h.Parameters = []space.Parameter{{Name: "x", Values: x}, {Name: "y", Values: y}}
 	return h
 }
@@ -84,8 +85,9 @@ func TestReuse(t *testing.T) {
 	mustAppend(t, l, added)
 	mustClose(t, l)
 	after, _ := os.ReadFile(path)
-	if !bytes.HasPrefix(after, before) {
-		t.Error("lines of the older space were changed")
+	older, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "x.wide, a .jsonl"))
+	if !bytes.Equal(older, before) || bytes.Count(after, []byte(FormatLog)) != 1 {
+		t.Error("the log of the older space was changed, or the new one has two headers")
 	}
 	read := mustRead(t, path)
 	if got := configurationsOf(read.Results); got != "16,1.0 32,1.0 32,0.5 16,4.0" {
@@ -123,7 +125,7 @@ func TestReuseRefused(t *testing.T) {
 	mustAppend(t, l, results[:4]...)
 	mustClose(t, l)
 	for want, change := range map[string]func(*Header){
-		"(digest digest of narrow); the source, the data or the verification differ": func(h *Header) { h.MeasurementDigest = "another" },
+		"(digest narrow, a digest); the source, the data or the verification differ": func(h *Header) { h.MeasurementDigest = "another" },
 		"the parameters there: x, y, here: x":                                        func(h *Header) { h.MeasurementDigest, h.Parameters = "another", h.Parameters[:1] },
 		"the parameters there: x=16,32 y=1.0,2.0,0.5,4, here: x=16 y=1.0":            func(h *Header) { h.MeasurementDigest = "" },
 		`"NVIDIA H200", and this run is on "AMD W7800"`:                              func(h *Header) { h.Device.Name = "AMD W7800" },
@@ -144,70 +146,77 @@ func TestReuseRefused(t *testing.T) {
 	}
 }
 
-// TestReuseIsAllOrNothing goes on with another space, and cuts the log in many places after that: each time, the log is either as it was
-// or has the whole part of the space, and goes on.
-func TestReuseIsAllOrNothing(t *testing.T) {
+// TestReuseFails leaves a log as it is where the older one cannot be kept, and goes on where it has vanished.
+func TestReuseFails(t *testing.T) {
 	_, results := sixteen()
-	wide := spaceOf("wide", []space.Value{16, 32, 64, 128}, []space.Value{1.0, 2.0, 0.5, 4})
-	narrow := spaceOf("narrow", []space.Value{16}, []space.Value{1.0, 0.5})
 	path := filepath.Join(t.TempDir(), "x.jsonl")
+	wide, narrow := spaceOf("wide", []space.Value{16, 32}, []space.Value{1.0, 2.0, 0.5, 4}), spaceOf("narrow", []space.Value{16}, []space.Value{1.0})
 	l := mustReuse(t, path, wide, all)
 	mustAppend(t, l, results[:4]...)
 	mustClose(t, l)
-	before, _ := os.ReadFile(path)
-	mustClose(t, mustReuse(t, path, narrow, all))
+	before := snapshot(t, path)
+	beside := filepath.Join(filepath.Dir(path), "x.wide, a .jsonl")
+	if err := os.Mkdir(beside, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := OpenReusing(path, narrow, all); err == nil || !strings.Contains(err.Error(), "keep the log of the older space: it is a folder") {
+		t.Errorf("%v, %v", l, err)
+	}
+	if after := snapshot(t, path); after != before {
+		t.Error("the log was changed")
+	}
+	if err := os.Remove(beside); err != nil {
+		t.Fatal(err)
+	}
 	l = mustReuse(t, path, narrow, all)
-	if l.Resumed() != 2 || l.Reuse() != (Reuse{}) {
-		t.Errorf("%d results are resumed", l.Resumed())
+	if _, err := Open(path, narrow); err == nil || !strings.Contains(err.Error(), "another run is writing to it") {
+		t.Errorf("the new log is not locked: %v", err)
 	}
 	mustClose(t, l)
-	after, _ := os.ReadFile(path)
-
-	for end := len(before); end <= len(after); end++ {
-		if end%13 > 0 && !bytes.Contains(after[end-1:min(end+2, len(after))], []byte("\n")) {
-			continue // all ends of lines, and some places within
-		}
-		path := mustWrite(t, after[:end])
-		r := mustRead(t, path)
-		switch d, n := r.Header.Digest, len(r.Results); {
-		case d == "digest of wide" && n == 4, d == "digest of narrow" && n == 2:
-		default:
-			t.Fatalf("cut after %d of %d bytes: %d results of %s", end, len(after), n, d)
-		}
-		l := mustReuse(t, path, narrow, all)
-		if got := configurationsOf(l.Previous()); got != "16,1.0 16,0.5" {
-			t.Fatalf("cut after %d bytes, %s are known", end, got)
-		}
-		mustClose(t, l)
+	if err := os.Remove(beside); err != nil {
+		t.Fatal(err)
+	}
+	if l = mustReuse(t, path, wide, all); configurationsOf(l.Previous()) != "16,1.0" || l.Reuse() != (Reuse{Held: 1, Known: 1}) {
+		t.Errorf("%s, %+v", configurationsOf(l.Previous()), l.Reuse())
 	}
 }
 
-// TestDamageAfterReuse damages a copy of a result: its number is that in the file, and the other copies can be read.
-func TestDamageAfterReuse(t *testing.T) {
-	_, results := sixteen()
-	path := filepath.Join(t.TempDir(), "x.jsonl")
-	l := mustReuse(t, path, spaceOf("wide", []space.Value{16, 32}, []space.Value{1.0, 2.0, 0.5, 4}), all)
-	mustAppend(t, l, results[:4]...)
-	mustClose(t, l)
-	narrow := spaceOf("narrow", []space.Value{16}, []space.Value{1.0, 2.0, 0.5})
-	l = mustReuse(t, path, narrow, all)
-	mustClose(t, l)
-	data, _ := os.ReadFile(path)
+// TestSeveralHeaders cuts a log with three headers, as older programs wrote them, in many places: each time, the log is of one of the
+// three spaces, with all copies of results that its header promises, and it goes on. A damaged copy has its number in the file.
+func TestSeveralHeaders(t *testing.T) {
+	data, err := os.ReadFile("testdata/museum/three_headers.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spaces := map[string]int{}
+	for end := bytes.IndexByte(data, '\n') + 1; end <= len(data); end++ {
+		if end%101 > 0 && !bytes.Contains(data[end-1:min(end+2, len(data))], []byte("\n")) {
+			continue // all ends of lines, and some places within
+		}
+		path := mustWrite(t, data[:end])
+		r := mustRead(t, path)
+		if len(r.Results) < r.Header.Reused {
+			t.Fatalf("cut after %d bytes, %d results of %d copies", end, len(r.Results), r.Header.Reused)
+		}
+		spaces[r.Header.Digest]++
+		l := mustOpen(t, path, r.Header)
+		if n := len(r.Results); n > 0 {
+			if err := l.Withdraw(r.Results[n-1]); err != nil {
+				t.Fatal(err)
+			}
+			mustClose(t, l)
+			sameResults(t, mustRead(t, path).Results, r.Results[:n-1])
+		}
+	}
+	if len(spaces) != 3 {
+		t.Errorf("the spaces are %v", spaces)
+	}
 	lines := bytes.SplitAfter(data, []byte("\n"))
-	if len(lines) != 10 { // 1 header and 4 results, 1 header and 3 copies, and what follows the last
-		t.Fatalf("%d lines:\n%s", len(lines), data)
-	}
-	lines[8] = bytes.Replace(lines[8], []byte("correct"), []byte("corrupt"), 1)
-	path = mustWrite(t, bytes.Join(lines, nil))
-	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "line 9 is damaged") {
+	last := len(lines) - 2 // before what follows the last line
+	lines[last] = bytes.Replace(lines[last], []byte("correct"), []byte("corrupt"), 1)
+	path := mustWrite(t, bytes.Join(lines, nil))
+	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("line %d is damaged", last+1)) {
 		t.Errorf("the damaged log: %v", err)
-	}
-	r, damaged, err := ReadSkipping(path)
-	if err != nil || len(damaged) != 1 || damaged[0].Number != 9 {
-		t.Fatalf("%v, %v", damaged, err)
-	}
-	if configurationsOf(r.Results) != "16,1.0 16,2.0" || r.Header.Digest != narrow.Digest {
-		t.Errorf("the intact lines have %s of %s", configurationsOf(r.Results), r.Header.Digest)
 	}
 }
 
