@@ -2,6 +2,10 @@ package tune
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -102,4 +106,61 @@ type Log interface {
 	Withdraw(Result) error
 	// AppendFinal keeps the final measurement of a result: Final, FinalDevice, FinalReadings and AtFinal.
 	AppendFinal(Result) error
+}
+
+// EvaluateAgain evaluates one configuration as [Prober] says, if the evaluator is one, or once more.
+func EvaluateAgain(ctx context.Context, e Evaluator, c space.Configuration, again Retest) (Result, error) {
+	if p, ok := e.(Prober); ok {
+		return p.Probe(ctx, c, again)
+	}
+	return EvaluateOne(ctx, e, c)
+}
+
+// EvaluateOne evaluates one configuration.
+func EvaluateOne(ctx context.Context, e Evaluator, c space.Configuration) (Result, error) {
+	in, out := make(chan space.Configuration, 1), make(chan Result, 1)
+	in <- c
+	close(in)
+	if err := e.Evaluate(ctx, in, out); err != nil {
+		return Result{}, err
+	}
+	select {
+	case result := <-out:
+		return result, nil
+	default:
+		return Result{}, fmt.Errorf("the evaluator gave no result")
+	}
+}
+
+// Cards is an Evaluator with several devices of one model, its cards. Results name the card that measured them.
+type Cards interface {
+	Remeasurer
+
+	// Cards returns the names of the cards that can measure now, as results name them. It waits until there is one.
+	Cards(ctx context.Context) ([]string, error)
+
+	// RemeasureOn is Remeasure on one of the cards. There are no turns if the card has gone or could not measure.
+	RemeasureOn(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([]Turns, error)
+}
+
+// maxFinalDevices is the number of cards that may fail in the final measurement.
+const maxFinalDevices = 3
+
+// RemeasureOnOne is Remeasure on one of the cards, which it names. If a card goes or fails, another one begins anew.
+func RemeasureOnOne(
+	ctx context.Context, e Cards, configurations []space.Configuration, rounds int,
+) (turns []Turns, card string, err error) {
+	var failed []string
+	for len(failed) < maxFinalDevices {
+		ready, err := e.Cards(ctx)
+		if err != nil {
+			return nil, "", err
+		}
+		card := ready[max(0, slices.IndexFunc(ready, func(name string) bool { return !slices.Contains(failed, name) }))]
+		if turns, err := e.RemeasureOn(ctx, card, configurations, rounds); err != nil || turns != nil {
+			return turns, card, err
+		}
+		failed = append(failed, card)
+	}
+	return nil, "", errors.New("no device could do it: " + strings.Join(failed, ", "))
 }

@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -61,32 +60,37 @@ func EqualOutputs(results []Result) (equal, wrong int) {
 	return equal, wrong
 }
 
-// failures detects a run in which everything fails for one reason.
-type failures struct {
-	limit int
-	cause string // of all so far
-	first Result
-	count int
-	over  bool // something succeeded, or failed for another reason
+// A Doubt is a reason why the environment, not the configuration, may have caused a failure.
+type Doubt string
+
+// The doubts.
+const (
+	NoSpace    Doubt = "a disk has no space left"
+	HostMemory Doubt = "the host is out of memory"
+	Killed     Doubt = "a worker was ended by a signal that ndtune did not send"
+)
+
+// doubtTexts are texts that operating systems, compilers and drivers print, in lower case.
+var doubtTexts = []struct {
+	text  string
+	doubt Doubt
+}{
+	{"no space left on device", NoSpace},
+	{"disk quota exceeded", NoSpace},
+	{"not enough space on the disk", NoSpace},
+	{"cl_out_of_host_memory", HostMemory},
+	{"cannot allocate memory", HostMemory},
+	{"std::bad_alloc", HostMemory},
+	{"llvm error: out of memory", HostMemory},
 }
 
-// add adds a result. Once limit results all have one cause, it returns a description of the cause.
-func (f *failures) add(r Result) string {
-	// A configuration that the device cannot run costs nothing and says nothing of others.
-	if f.over || r.Status == Constraints {
-		return ""
+// DoubtOf returns the doubt that the reason of a failure raises, or "".
+func DoubtOf(reason string) Doubt {
+	reason = strings.ToLower(reason)
+	for _, t := range doubtTexts {
+		if strings.Contains(reason, t.text) {
+			return t.doubt
+		}
 	}
-	cause := CauseOf(r.Status, r.Reason)
-	if r.Status == Correct || (f.count > 0 && cause != f.cause) {
-		f.over = true
-		return ""
-	}
-	if f.count == 0 {
-		f.cause, f.first = cause, r
-	}
-	if f.count++; f.count < f.limit {
-		return ""
-	}
-	return fmt.Sprintf("the first %d configurations all failed for one reason (%s, at %s): %s",
-		f.count, f.first.Status, f.first.Configuration, f.first.Reason)
+	return ""
 }

@@ -21,8 +21,8 @@ func (r *Result) Values(o judge.Objective) []float64 {
 	return minimised(o, times, f.Judgement)
 }
 
-// searched is Values by the measurement of the search.
-func (r *Result) searched(o judge.Objective) []float64 {
+// SearchValues is Values by the measurement of the search.
+func (r *Result) SearchValues(o judge.Objective) []float64 {
 	return minimised(o, r.Stats(), judge.Judgement{Metrics: r.Metrics, Objective: r.Objective})
 }
 
@@ -67,6 +67,14 @@ func Front(o judge.Objective, results []Result) []int {
 		}
 		return r.Values(o)
 	})
+}
+
+// SearchFront returns the front by the measurements of the search. With one objective, it returns nil.
+func SearchFront(o judge.Objective, results []Result) []int {
+	if !o.Several() {
+		return nil
+	}
+	return frontOf(results, func(r *Result) []float64 { return r.SearchValues(o) })
 }
 
 // frontOf returns the front of the rankable results by some values. Without values, a result takes no part.
@@ -136,7 +144,7 @@ func newChoice(o judge.Objective, results []Result, final bool) *choice {
 	valuesOf := func(r *Result) []float64 {
 		switch {
 		case !final:
-			return r.searched(o)
+			return r.SearchValues(o)
 		case r.Figures().Final:
 			return r.Values(o)
 		}

@@ -1,16 +1,11 @@
 package tune
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/search"
-	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestNonDominated compares the front of random points, many of them equal in a value, with its definition.
@@ -37,39 +32,6 @@ func TestNonDominated(t *testing.T) {
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
 			t.Fatalf("the front of %v is %v, want %v", points, got, want)
-		}
-	}
-}
-
-// tradeoff is a problem whose configurations i = 0 … n-1 get slower and need less watts.
-func tradeoff(t *testing.T, n int, choose string) *problem.Problem {
-	d := lineDefinition(n)
-	d.Metrics = []task.Metric{{Name: "watts", Expression: "10 * abs(i - 6) + 100 / (1 + i)"}}
-	d.Objective = judge.Objective{Name: "time", More: []judge.Objective{{Name: "watts"}}, Choose: choose}
-	return mustProblem(t, d)
-}
-
-// TestChoice runs a search with each kind of choice, and ranks by the final measurement.
-func TestChoice(t *testing.T) {
-	slower := func(c space.Configuration) Result {
-		return Result{Status: Correct, Times: []float64{float64(1 + c.Int("i"))}}
-	}
-	for _, c := range []struct{ choose, first, front string }{
-		{"", "0", "[0 1 2 3 4 5 6]"},
-		{"watts <= 1.9 * best.watts", "5", "[0 1 2 3 4 5 6]"}, // 26.7 of 14.3
-		{"watts <= 14 and time < 4", "0", "[0 1 2 3 4 5 6]"},  // none
-		{"time / best.time + watts / best.watts", "4", "[0 1 2 3 4 5 6]"},
-		{"-time", "6", "[0 1 2 3 4 5 6]"},
-	} {
-		p := tradeoff(t, 9, c.choose)
-		o := mustRun(t, p, &fake{answer: slower}, Options{})
-		front := Front(p.Objective(), o.Results)
-		if got := bestKey(o); got != c.first || fmt.Sprint(front) != c.front {
-			t.Errorf("%q: the winner is %s of %v, want %s of %s", c.choose, got, front, c.first, c.front)
-		}
-		places := Rank(p.Objective(), o.Results).Indices
-		if last := places[len(places)-2:]; len(places) != 9 || !slices.Contains(last, 7) || !slices.Contains(last, 8) {
-			t.Errorf("%q: the dominated results are not the last of %v", c.choose, places)
 		}
 	}
 }

@@ -27,8 +27,8 @@ func Rank(o judge.Objective, results []Result) Ranking {
 	return rank(o, results, (*Result).finalObjective)
 }
 
-// bySearch returns the indices of the rankable results by the search alone.
-func bySearch(o judge.Objective, results []Result) []int {
+// BySearch returns the indices of the rankable results by the search alone.
+func BySearch(o judge.Objective, results []Result) []int {
 	return rank(o, results, func(*Result) float64 { return math.NaN() }).Indices
 }
 
@@ -138,7 +138,7 @@ func Improves(o judge.Objective, r, best *Result) bool {
 // what it can gain, these have.
 const (
 	NeighbourSizes    = 2  // the number of these sizes
-	NeighbourPatience = 50 // [Options.Patience] of such a search
+	NeighbourPatience = 50 // evaluations without a gain after which such a search ends
 	bestOfSize        = 5
 )
 

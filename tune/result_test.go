@@ -1,12 +1,9 @@
 package tune
 
 import (
-	"context"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -72,7 +69,8 @@ func TestAddLimits(t *testing.T) {
 		}
 	}
 	results[1].Final, want[1].Final = []float64{1.5, 2.5, 1.75}, []float64{1.5, 2.5, 1.75}
-	results[1].AtFinal, want[1].AtFinal = judgeFinal(p, &results[1], hardware.Device{}), judgeFinal(p, &want[1], known)
+	results[1].JudgeFinal(p, hardware.Device{})
+	want[1].JudgeFinal(p, known)
 	before := slices.Clone(results[0].Metrics)
 	shared := results[0].Metrics
 	for range 2 { // the second time changes nothing
@@ -83,41 +81,6 @@ func TestAddLimits(t *testing.T) {
 	}
 	if !slices.Equal(shared, before) {
 		t.Errorf("the metrics that others hold became %v", shared)
-	}
-}
-
-func TestObjectiveAtIsThatOfRun(t *testing.T) {
-	times := []float64{4, 1, 1}
-	d := hardware.Device{ComputeUnits: 10}
-	for objective, want := range map[string]float64{"": 1, "time": 1, "time_min": 1, "time_median": 1, "time_mean": 2, "rate": 15, "GB/s": 15} {
-		def := lineDefinition(6)
-		def.Metrics = []task.Metric{{Name: "rate", Expression: "i * 3 / time_min"}, {Name: "GB/s", Expression: "rate * time * device.compute_units / 10"}}
-		def.Objective = judge.Objective{Name: objective}
-		p := mustProblem(t, def)
-		f := &fake{device: d, answer: func(space.Configuration) Result { return Result{Status: Correct, Times: times} }}
-		o := mustRun(t, p, f, Options{})
-		got, err := p.ObjectiveAt(o.Space.At(5), d, times)
-		if err != nil || got != want || got != o.Results[5].Objective {
-			t.Errorf("%s: %v, %v, want %v, of the run %v", objective, got, err, want, o.Results[5].Objective)
-		}
-	}
-}
-
-func TestTheLimitAsObjective(t *testing.T) {
-	d := lineDefinition(3)
-	d.Roofline = &Roofline{Flops: "1e9 * (i + 1)"}
-	d.Objective = judge.Objective{Name: judge.MetricOfLimit, Maximize: true}
-	p := mustProblem(t, d)
-	slow := func(c space.Configuration) Result {
-		return Result{Status: Correct, Times: []float64{100 * math.Pow(1.5, float64(c.Int("i")))}}
-	}
-	o, err := Run(context.Background(), p, &fake{device: hardware.Device{Peaks: testPeaks()}, answer: slow}, Options{})
-	if err != nil || bestKey(o) != "1" {
-		t.Errorf("best %v, %v", bestKey(o), err)
-	}
-	never := func(space.Configuration) Result { t.Error("it was evaluated"); return Result{} }
-	if _, err := Run(context.Background(), p, &fake{answer: never}, Options{}); err == nil || !strings.Contains(err.Error(), "the objective is % of limit: the peaks of the device are not known") {
-		t.Errorf("without peaks: %v", err)
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/live"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/report"
@@ -116,7 +117,7 @@ func scriptedRun(t *testing.T, p *problem.Problem, device, path string) (outcome
 	}
 	defer server.Close()
 	shownPage := server.Begin(filepath.Base(log.Path()), log.Header(), s.Len())
-	outcome, err = tune.Run(context.Background(), p, e, tune.Options{Space: s, Log: log, Finalists: 4, OnResult: func(r tune.Result, resumed bool) {
+	outcome, err = loop.Run(context.Background(), p, e, loop.Options{Space: s, Log: log, Finalists: 4, OnResult: func(r tune.Result, resumed bool) {
 		shown.result(r, resumed)
 		shownPage.Add(r, resumed)
 	}})

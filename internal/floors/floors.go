@@ -13,7 +13,7 @@ var Floors = [][]string{
 	{"tune/launch"},
 	{"tune/search", "tune/problem"},
 	{"tune", "tune/search/command"},
-	{"tune/device", "tune/record"},
+	{"tune/device", "tune/record", "tune/loop"},
 	{"tune/device/peak", "tune/compare", "tune/wisdom"},
 	{"tune/spec", "tune/worker", "tune/simulate", "tune/report", "tune/export", "tune/fleet", "tune/check"},
 	{"diffusion", "matmul", "tune/live", "tune/initial", "tune/session", "internal/foreign"},

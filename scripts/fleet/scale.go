@@ -21,6 +21,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
@@ -230,7 +231,7 @@ func hostSearch(ctx context.Context, url, path string, total int) error {
 	var o scaleOutcome
 	began := time.Now()
 	for o.Configurations < total {
-		outcome, err := tune.Run(ctx, p, e, tune.Options{Space: s, Finalists: -1})
+		outcome, err := loop.Run(ctx, p, e, loop.Options{Space: s, Finalists: -1})
 		if err != nil {
 			return err
 		}

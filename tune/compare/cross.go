@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
@@ -112,7 +113,7 @@ func Cross(
 	if err != nil {
 		return nil, err
 	}
-	return tune.Run(ctx, p, e, tune.Options{Space: s, Log: log, Retry: retry, OnResult: onResult, Finalists: len(admitted)})
+	return loop.Run(ctx, p, e, loop.Options{Space: s, Log: log, Retry: retry, OnResult: onResult, Finalists: len(admitted)})
 }
 
 // failures returns a function that reports whether a configuration failed according to sources of

@@ -12,6 +12,7 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -124,7 +125,7 @@ func open(t testing.TB, d task.Definition) *Evaluator {
 func evaluateAll(t testing.TB, d task.Definition) map[string]tune.Result {
 	t.Helper()
 	e := open(t, d)
-	outcome, err := tune.Run(context.Background(), e.problem, e, tune.Options{Finalists: -1})
+	outcome, err := loop.Run(context.Background(), e.problem, e, loop.Options{Finalists: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

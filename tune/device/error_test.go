@@ -8,6 +8,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
@@ -41,7 +42,7 @@ func halvesDefinition(objective judge.Objective) task.Definition {
 func TestFrontOfTimeAndError(t *testing.T) {
 	e := open(t, halvesDefinition(judge.Objective{Name: "time", More: []judge.Objective{{Name: "error"}}, Choose: "error < 0.2"}))
 	e.session.verifier.least = 0 // the device compares outputs, if nobody needs their error
-	o, err := tune.Run(t.Context(), e.problem, e, tune.Options{MaxEvaluations: 16, Strategy: func(s *space.Space) (search.Strategy, error) {
+	o, err := loop.Run(t.Context(), e.problem, e, loop.Options{MaxEvaluations: 16, Strategy: func(s *space.Space) (search.Strategy, error) {
 		return search.New(search.Auto, s, search.Options{Seed: 1, Budget: 16, Objectives: 2})
 	}})
 	if err != nil {

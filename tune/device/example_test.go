@@ -8,6 +8,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -62,7 +63,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer evaluator.Close()
-	outcome, err := tune.Run(context.Background(), problem, evaluator, tune.Options{})
+	outcome, err := loop.Run(context.Background(), problem, evaluator, loop.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

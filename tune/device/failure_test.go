@@ -17,6 +17,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -120,7 +121,7 @@ func TestAConfigurationThatTakesTheDeviceWithItIsKept(t *testing.T) {
 	d.Parameters[0].Values = []space.Value{32}
 	e = open(t, d)
 	e.device = new(cl.Device)
-	o, err := tune.Run(context.Background(), e.problem, e, tune.Options{})
+	o, err := loop.Run(context.Background(), e.problem, e, loop.Options{})
 	if err == nil || !strings.Contains(err.Error(), "the device cannot be used any more after block_size_x=32, mode=1, poison=1 failed") {
 		t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func writeOutOfBounds(t *testing.T) {
     y[i + (1L << 40)] = 1;
 #endif`, 1) + "// standin: scale loses when mode == 2"
 	e := open(t, d)
-	o, err := tune.Run(context.Background(), e.problem, e, tune.Options{})
+	o, err := loop.Run(context.Background(), e.problem, e, loop.Options{})
 	if err != nil && !strings.Contains(err.Error(), "the device cannot be used any more") {
 		t.Error(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/observe"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -58,7 +59,7 @@ func TestObserve(t *testing.T) {
 	if i, ok := e.Device().Instrument("launches"); !ok || i.Source != "counter" || i.Missing != "" {
 		t.Errorf("the device has the instrument %+v", i)
 	}
-	outcome, err := tune.Run(context.Background(), e.problem, e, tune.Options{Finalists: -1})
+	outcome, err := loop.Run(context.Background(), e.problem, e, loop.Options{Finalists: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +169,7 @@ func TestAnObjectiveThatCannotBeObserved(t *testing.T) {
 	d := observed()
 	d.Objective.Name = hardware.Energy
 	e := open(t, d)
-	if _, err := tune.Run(context.Background(), e.problem, e, tune.Options{}); err == nil || !strings.Contains(err.Error(), "the objective energy cannot be observed: ") {
+	if _, err := loop.Run(context.Background(), e.problem, e, loop.Options{}); err == nil || !strings.Contains(err.Error(), "the objective energy cannot be observed: ") {
 		t.Errorf("the run says %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -22,7 +23,7 @@ func TestAPipelineSwapsItsBuffers(t *testing.T) {
 	d.Stages = []task.Stage{{Kernel: "one_step", Repeat: "steps + wrong", Swap: [2]string{"u_new", "u"}}}
 	d.Arguments[0].RestoreEachLaunch, d.Arguments[1].RestoreEachLaunch = true, true
 	e := open(t, d)
-	o, err := tune.Run(context.Background(), e.problem, e, tune.Options{})
+	o, err := loop.Run(context.Background(), e.problem, e, loop.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -160,7 +161,7 @@ func TestAReferenceThatFailsEndsTheRun(t *testing.T) {
 			d.Verify.Swap, d.Verify.Launches = [2]string{}, ""
 		}
 		e := open(t, d)
-		o, err := tune.Run(context.Background(), e.problem, e, tune.Options{})
+		o, err := loop.Run(context.Background(), e.problem, e, loop.Options{})
 		if err == nil || !strings.Contains(err.Error(), "make the reference output with kernel") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want an error with %q", name, err, c.want)
 		}
@@ -185,7 +186,7 @@ func TestAReferenceFunctionThatFailsEndsTheRun(t *testing.T) {
 		d := scale(1)
 		d.Verify.Reference = func(map[string]*array.Array) (map[string]*array.Array, error) { return c.outputs, c.err }
 		e := open(t, d)
-		if _, err := tune.Run(context.Background(), e.problem, e, tune.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := loop.Run(context.Background(), e.problem, e, loop.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

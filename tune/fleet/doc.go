@@ -1,7 +1,7 @@
 // Package fleet evaluates configurations on other machines, over NATS JetStream (https://nats.io).
 //
 // An [Agent] runs on each machine. It announces its devices, and evaluates configurations for the searches of
-// others. An [Evaluator] is the coordinator's end: it takes the place of a device of this machine in [tune.Run].
+// others. An [Evaluator] is the coordinator's end: it takes the place of a device of this machine in [loop.Run].
 // A [Server] is a NATS server within the program, for fleets that have none.
 //
 // All state is JetStream's:

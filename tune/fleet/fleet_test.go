@@ -8,6 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -19,7 +20,7 @@ func TestASearchOnTwoAgents(t *testing.T) {
 		start(t, s, fmt.Sprint("machine", i), opens(&fake{of: correct, capacity: 3, evaluated: &evaluated}))
 	}
 	e := open(t, s, p, Options{})
-	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
+	outcome, err := loop.Run(t.Context(), p, e, loop.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func TestReadingsCross(t *testing.T) {
 		return r
 	}}))
 	e := open(t, s, p, Options{})
-	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
+	outcome, err := loop.Run(t.Context(), p, e, loop.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestAnInterruptedSearchGoesOn(t *testing.T) {
 	e := open(t, s, p, Options{Search: "again"})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	outcome, err := tune.Run(ctx, p, e, tune.Options{Finalists: -1, OnResult: func(r tune.Result, _ bool) {
+	outcome, err := loop.Run(ctx, p, e, loop.Options{Finalists: -1, OnResult: func(r tune.Result, _ bool) {
 		if r.Configuration.Int("i") == 20 {
 			cancel()
 		}
@@ -88,7 +89,7 @@ func TestAnInterruptedSearchGoesOn(t *testing.T) {
 	}
 	e.Close()
 	e = open(t, s, p, Options{Search: "again"})
-	outcome, err = tune.Run(t.Context(), p, e, tune.Options{Finalists: -1})
+	outcome, err = loop.Run(t.Context(), p, e, loop.Options{Finalists: -1})
 	if err != nil || len(outcome.Results) != 60 {
 		t.Fatalf("%d results, %v", len(outcome.Results), err)
 	}
@@ -135,7 +136,7 @@ func TestAProblemTravelsOnce(t *testing.T) {
 	if err := connect(t, s).problems.Delete(t.Context(), p.Digest()); err != nil {
 		t.Fatal(err)
 	}
-	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
+	outcome, err := loop.Run(t.Context(), p, e, loop.Options{})
 	if err != nil || len(outcome.Results) != 5 {
 		t.Fatalf("%+v, %v", outcome, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -76,7 +77,7 @@ func aServerThatForgets(t *testing.T) {
 	t.Cleanup(func() { again.Close() }) // after the search has ended
 	start(t, s, "m", opens(&fake{of: correct, capacity: 2}))
 	e := open(t, s, p, Options{Search: "s"})
-	outcome, err := tune.Run(t.Context(), p, e, tune.Options{Finalists: -1, OnResult: func(r tune.Result, _ bool) {
+	outcome, err := loop.Run(t.Context(), p, e, loop.Options{Finalists: -1, OnResult: func(r tune.Result, _ bool) {
 		if r.Configuration.Int("i") != 20 {
 			return
 		}
@@ -254,7 +255,7 @@ func aCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
+	outcome, err := loop.Run(t.Context(), p, e, loop.Options{})
 	if err != nil || len(outcome.Results) != 20 {
 		t.Fatalf("%d results, %v", len(outcome.Results), err)
 	}
@@ -277,7 +278,7 @@ func anAgentThatLeaves(t *testing.T) {
 		close(free)
 		leave()
 	}()
-	outcome, err := tune.Run(t.Context(), p, e, tune.Options{Finalists: -1})
+	outcome, err := loop.Run(t.Context(), p, e, loop.Options{Finalists: -1})
 	if err != nil || len(outcome.Results) != 100 {
 		t.Fatalf("%d results, %v", len(outcome.Results), err)
 	}
@@ -295,7 +296,7 @@ func TestAgentsThatLeaveInOrder(t *testing.T) {
 	e = open(t, s, p, Options{})
 	done := make(chan *tune.Outcome, 1)
 	go func() {
-		outcome, err := tune.Run(context.Background(), p, e, tune.Options{Finalists: -1})
+		outcome, err := loop.Run(context.Background(), p, e, loop.Options{Finalists: -1})
 		if err != nil {
 			t.Error(err)
 		}
@@ -420,7 +421,7 @@ func TestAConfigurationThatKills(t *testing.T) {
 			}
 		}
 	}()
-	outcome, err := tune.Run(t.Context(), p, e, tune.Options{Finalists: -1})
+	outcome, err := loop.Run(t.Context(), p, e, loop.Options{Finalists: -1})
 	if err != nil || len(outcome.Results) != 3 {
 		t.Fatalf("%d results, %v", len(outcome.Results), err)
 	}
@@ -453,13 +454,13 @@ func TestADeviceThatBreaks(t *testing.T) {
 	c := connect(t, s)
 	e, err := Open(t.Context(), c, p, gpu, Options{Search: "s"})
 	if err == nil {
-		_, err = tune.Run(t.Context(), p, e, tune.Options{})
+		_, err = loop.Run(t.Context(), p, e, loop.Options{})
 		e.Close()
 	}
 	if err == nil || !strings.Contains(err.Error(), "no agent works for this search:\nm/0:0: the device is gone") {
 		t.Fatalf("error %v", err)
 	}
-	outcome, err := tune.Run(t.Context(), p, open(t, s, p, Options{Search: "s"}), tune.Options{})
+	outcome, err := loop.Run(t.Context(), p, open(t, s, p, Options{Search: "s"}), loop.Options{})
 	if err != nil || len(outcome.Results) != 5 {
 		t.Fatalf("%+v, %v", outcome, err)
 	}
@@ -508,7 +509,7 @@ func TestASearchThatBeginsAgain(t *testing.T) {
 		return
 	}
 	defer e.Close()
-	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
+	outcome, err := loop.Run(t.Context(), p, e, loop.Options{})
 	if err != nil || len(outcome.Results) != 5 {
 		t.Fatalf("%+v, %v", outcome, err)
 	}
@@ -531,7 +532,7 @@ func TestACoordinatorThatDied(t *testing.T) {
 	<-held
 	e.end() // it announces nothing more
 	e.all.Wait()
-	outcome, err := tune.Run(t.Context(), p, open(t, s, p, Options{Search: "s", Settings: Settings{Iterations: 2}}), tune.Options{})
+	outcome, err := loop.Run(t.Context(), p, open(t, s, p, Options{Search: "s", Settings: Settings{Iterations: 2}}), loop.Options{})
 	if err != nil || len(outcome.Results) != 5 {
 		t.Fatalf("%+v, %v", outcome, err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -41,7 +42,7 @@ func TestDifferentCards(t *testing.T) {
 			start(t, s, name, opens(card(speed, func(int) { once() })))
 		}
 	}()
-	outcome, err := tune.Run(t.Context(), p, e, tune.Options{Finalists: 3})
+	outcome, err := loop.Run(t.Context(), p, e, loop.Options{Finalists: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func TestADeviceThatLeavesInTheEnd(t *testing.T) {
 		start(t, s, "stays", opens(&fake{of: correct, capacity: 1}))
 		go leave() // it withdraws its announcement before its measurement ends
 	}()
-	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
+	outcome, err := loop.Run(t.Context(), p, e, loop.Options{})
 	close(hold)
 	if err != nil || outcome.Best.FinalDevice != "stays/0:0" {
 		t.Fatalf("%+v, %v", outcome.Best, err)
@@ -116,7 +117,7 @@ func TestADoubtIsSettledWithoutTheDriversCache(t *testing.T) {
 	for changed := e.changes(); len(e.willing()) < 2; changed = e.changes() {
 		<-changed
 	}
-	outcome, err := tune.Run(t.Context(), p, e, tune.Options{OnResult: func(r tune.Result, _ bool) {
+	outcome, err := loop.Run(t.Context(), p, e, loop.Options{OnResult: func(r tune.Result, _ bool) {
 		if r.Status == tune.Correct {
 			close(first)
 		}
@@ -156,7 +157,7 @@ func TestFinalistsAreObservedAgain(t *testing.T) {
 		return r
 	}}}
 	start(t, s, "m", func(context.Context, *problem.Problem, Settings) (Opened, error) { return e, nil })
-	outcome, err := tune.Run(t.Context(), p, open(t, s, p, Options{}), tune.Options{})
+	outcome, err := loop.Run(t.Context(), p, open(t, s, p, Options{}), loop.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

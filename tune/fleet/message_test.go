@@ -16,6 +16,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -152,7 +153,7 @@ func TestMalformedMessages(t *testing.T) {
 			t.Errorf("%s has no bounds: %+v", name, o)
 		}
 	}
-	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
+	outcome, err := loop.Run(t.Context(), p, e, loop.Options{})
 	if err != nil || len(outcome.Results) != 30 || outcome.Best.Configuration.Int("i") != 0 {
 		t.Fatalf("%d results, %v", len(outcome.Results), err)
 	}
@@ -204,7 +205,7 @@ func TestReplays(t *testing.T) {
 		t.Helper()
 		e := open(t, s, p, Options{Search: id})
 		before := evaluated.Load()
-		outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
+		outcome, err := loop.Run(t.Context(), p, e, loop.Options{})
 		if err != nil || len(outcome.Results) != 30 || outcome.Best.Configuration.Int("i") != 0 {
 			t.Fatalf("%s: %+v, %v", id, outcome, err)
 		}

@@ -26,7 +26,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
-	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/loop"
 )
 
 // A guarded fleet is a server with TLS and a user for each role.
@@ -276,7 +276,7 @@ func testRoles(t *testing.T, g *guarded) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	outcome, err := tune.Run(t.Context(), p, e, tune.Options{})
+	outcome, err := loop.Run(t.Context(), p, e, loop.Options{})
 	if err != nil || len(outcome.Results) != 40 || outcome.Best.FinalDevice == "" {
 		t.Fatalf("%+v, %v", outcome, err)
 	}

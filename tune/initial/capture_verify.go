@@ -15,6 +15,7 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -123,7 +124,7 @@ func launchOnce(ctx context.Context, c Compiler, of *problem.Problem, workers *w
 		return r, err
 	}
 	defer pool.Close()
-	outcome, err := tune.Run(ctx, of, pool, tune.Options{Finalists: -1, Untimed: true})
+	outcome, err := loop.Run(ctx, of, pool, loop.Options{Finalists: -1, Untimed: true})
 	if err == nil && len(outcome.Results) == 0 {
 		err = cmp.Or(ctx.Err(), fmt.Errorf("the captured launch could not be repeated: %s", outcome.Cause))
 	}

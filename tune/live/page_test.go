@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -95,7 +96,7 @@ func TestPageFollowsARun(t *testing.T) {
 	run := s.Begin("a.jsonl", made.header, 90)
 	outcomes := make(chan *tune.Outcome, 1)
 	go func() {
-		o, err := tune.Run(context.Background(), problem, evaluator, tune.Options{OnResult: run.Add})
+		o, err := loop.Run(context.Background(), problem, evaluator, loop.Options{OnResult: run.Add})
 		if err != nil {
 			t.Error(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -60,7 +61,7 @@ func TestRunOverRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	outcome, err := tune.Run(t.Context(), p, fromRecord{r}, tune.Options{})
+	outcome, err := loop.Run(t.Context(), p, fromRecord{r}, loop.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
@@ -38,12 +39,12 @@ type Plan struct {
 	Seed           uint64
 	MaxEvaluations int           // 0: no limit
 	TimeLimit      time.Duration // 0: no limit
-	Patience       int           // as in [tune.Options]
+	Patience       int           // as in [loop.Options]
 
 	Start      []space.Configuration // to begin with; each must be in the space
 	Neighbours []space.Configuration // the bests of other sizes: tried next, as far as the space has them
 	Priors     Priors
-	Known      []tune.Result // as in [tune.Options]
+	Known      []tune.Result // as in [loop.Options]
 }
 
 // A Strategy is one of ndtune's, or a program.
@@ -139,7 +140,7 @@ func (s *Session) Total() int {
 // Run searches, and then restores the settings of the devices. The outcome is nil if the search never began.
 func (s *Session) Run(ctx context.Context, onResult func(r tune.Result, resumed bool)) (*tune.Outcome, error) {
 	p := s.plan
-	o := tune.Options{
+	o := loop.Options{
 		Space: s.Space, MaxEvaluations: p.MaxEvaluations, TimeLimit: p.TimeLimit, Patience: p.Patience, Retry: p.Retry, Known: p.Known,
 		Strategy: s.strategy, OnResult: onResult,
 	}
@@ -150,11 +151,11 @@ func (s *Session) Run(ctx context.Context, onResult func(r tune.Result, resumed 
 }
 
 // run searches. If the driver's timestamps turn out to be wrong, it begins anew by the host's clock, with the failures so far.
-func (s *Session) run(ctx context.Context, o tune.Options) (*tune.Outcome, error) {
+func (s *Session) run(ctx context.Context, o loop.Options) (*tune.Outcome, error) {
 	if pool, ok := s.Evaluator.(*worker.Pool); ok && s.Space != nil {
 		pool.Expect(s.Total())
 	}
-	outcome, err := tune.Run(ctx, s.plan.Spec.Problem, s.Evaluator, o)
+	outcome, err := loop.Run(ctx, s.plan.Spec.Problem, s.Evaluator, o)
 	wrong, is := errors.AsType[*device.TimerError](err)
 	if !is {
 		return outcome, errors.Join(err, s.controls.restore())
@@ -177,7 +178,7 @@ func (s *Session) run(ctx context.Context, o tune.Options) (*tune.Outcome, error
 
 // RunOne evaluates the only configuration of the space, once.
 func (s *Session) RunOne(ctx context.Context) (*tune.Outcome, error) {
-	return s.run(ctx, tune.Options{Finalists: -1, Untimed: s.launches() == device.Untimed})
+	return s.run(ctx, loop.Options{Finalists: -1, Untimed: s.launches() == device.Untimed})
 }
 
 // Close ends the evaluator, restores the settings of the devices, and closes the log.

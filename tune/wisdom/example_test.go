@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -64,7 +64,7 @@ func ExampleTuned() {
 	for range 2 {
 		tuned, err := wisdom.Tuned(context.Background(), chosen.Device, p, wisdom.Options{
 			File: filepath.Join(folder, "copy.wisdom"),
-			Run:  tune.Options{MaxEvaluations: 9},
+			Run:  loop.Options{MaxEvaluations: 9},
 		})
 		if err != nil {
 			log.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
@@ -27,7 +28,7 @@ type Options struct {
 	// Run has the budget and the log of a search. With a log (record.Open), an interrupted search goes on at
 	// the next call. If Strategy is nil, it is search.Auto, which begins with the baseline and the best
 	// configurations of the nearest sizes; with these, Patience is tune.NeighbourPatience if it is 0.
-	Run tune.Options
+	Run loop.Options
 
 	// Open opens the evaluator of a search, which Tuned closes: for example a pool of worker processes
 	// (worker.Open), which survives a driver that crashes. nil: device.Open, in this process.
@@ -78,7 +79,7 @@ func Tuned(ctx context.Context, d *cl.Device, p *problem.Problem, o Options) (*T
 		if run.MaxEvaluations == 0 && run.TimeLimit == 0 {
 			run.TimeLimit = DefaultTimeLimit
 		}
-		t.Outcome, err = tune.Run(ctx, p, evaluator, run)
+		t.Outcome, err = loop.Run(ctx, p, evaluator, run)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +106,7 @@ func (o *Options) open(ctx context.Context, d *cl.Device, p *problem.Problem) (E
 
 // search returns the options of a search that begins with the baseline of the problem and with neighbours, unless
 // Run has a strategy of its own.
-func (o *Options) search(p *problem.Problem, neighbours []space.Configuration) tune.Options {
+func (o *Options) search(p *problem.Problem, neighbours []space.Configuration) loop.Options {
 	run := o.Run
 	if run.Strategy != nil {
 		return run

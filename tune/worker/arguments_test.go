@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/internal/standin"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -43,7 +43,7 @@ __kernel void shift(__global point *out, __global const point *in, point by, __w
 		if a != whole && os.Getenv("NDTUNE_LONG") == "" {
 			continue // the arguments cross in the same way
 		}
-		o := openTestPool(t, a, p, Options{Workers: 2}).run(t, tune.Options{Finalists: -1})
+		o := openTestPool(t, a, p, Options{Workers: 2}).run(t, loop.Options{Finalists: -1})
 		if len(o.Results) != 4 {
 			t.Errorf("%s: %d results", a, len(o.Results))
 		}

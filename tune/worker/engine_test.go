@@ -10,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
@@ -103,7 +104,7 @@ func benchEngineCost(b *testing.B, problem *problem.Problem, e tune.Evaluator) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		o, err := tune.Run(context.Background(), problem, e, tune.Options{Log: log, Finalists: -1})
+		o, err := loop.Run(context.Background(), problem, e, loop.Options{Log: log, Finalists: -1})
 		if err != nil || o.Best == nil {
 			b.Fatalf("%v, stop %s", err, o.Stop)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -77,7 +78,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer pool.Close()
-	outcome, err := tune.Run(ctx, problem, pool, tune.Options{})
+	outcome, err := loop.Run(ctx, problem, pool, loop.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -166,7 +167,7 @@ func searchHostile(t *testing.T, a arrangement, workers int, modes ...int) {
 	pool := newTestPool(t, a, p, o)
 	pool.unsafe = false
 	pool.host.Environment = append(pool.host.Environment, traceVariable+"="+trace)
-	outcome := pool.run(t, tune.Options{Finalists: 3, OnResult: func(r tune.Result, _ bool) {
+	outcome := pool.run(t, loop.Options{Finalists: 3, OnResult: func(r tune.Result, _ bool) {
 		t.Logf("%2d %-22s %-11s %8.3f ms  %.300s", r.Configuration.Int("mode"), hostileModes[r.Configuration.Int("mode")], r.Status, r.Time(), r.Reason)
 	}})
 	if want := p.Parameters().At(0).Values; len(outcome.Results) != len(want) || outcome.Stop != tune.Exhausted {
@@ -314,7 +315,7 @@ __kernel void destroys(__global float *y, volatile __global ulong *scratch) {
 		Parameters: []space.Parameter{{Name: "mode", Values: []space.Value{0, 1, 2, 3}}},
 		Verify:     &task.Verification{Problem: &reference, Configuration: map[string]space.Value{"only": 1}},
 	})
-	o := openTestPool(t, whole, p, Options{Workers: 1}).run(t, tune.Options{Finalists: -1})
+	o := openTestPool(t, whole, p, Options{Workers: 1}).run(t, loop.Options{Finalists: -1})
 	for _, r := range o.Results {
 		if mode := r.Configuration.At(0).(int); mode >= 2 {
 			wantCorrect(t, r.Configuration.String(), r)
@@ -342,7 +343,7 @@ func TestAReferenceThatCrashesEndsTheRun(t *testing.T) {
 __kernel void k(__global float *y) { *(volatile __global int *)0x10 = 1; }`
 	d.Verify = &task.Verification{Problem: &reference, Configuration: map[string]space.Value{"block_size_x": 16}}
 	p := mustProblem(t, d)
-	_, err := tune.Run(t.Context(), p, openTestPool(t, whole, p, Options{Workers: 1}), tune.Options{})
+	_, err := loop.Run(t.Context(), p, openTestPool(t, whole, p, Options{Workers: 1}), loop.Options{})
 	if err == nil || !strings.Contains(err.Error(), "(try ndtune check with the specification of the reference)") || !strings.Contains(err.Error(), "; it printed last: ") ||
 		!standin.OnSystem() && !strings.Contains(err.Error(), "Assertion failed: no such register") {
 		t.Error(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -57,7 +58,7 @@ func TestWorkersKilledFromOutside(t *testing.T) {
 				pool := newTestPool(t, a, tiny(t, 12, t.Name()), Options{Workers: 2})
 				killWhen(t, pool, func(_, finished int) bool { return finished >= 4 })
 				log := &kept{}
-				o := pool.run(t, tune.Options{Log: log})
+				o := pool.run(t, loop.Options{Log: log})
 				if o.Stop != tune.Environment || o.Best == nil || o.Withdrawn == 0 || len(log.results) != 4 || !strings.Contains(o.Cause, string(tune.Killed)) {
 					t.Errorf("stop %s (%s), %d results, %d withdrawn", o.Stop, o.Cause, len(log.results), o.Withdrawn)
 				}
@@ -75,7 +76,7 @@ func TestWorkersKilledFromOutside(t *testing.T) {
 					kills++
 					return true
 				})
-				o := pool.run(t, tune.Options{})
+				o := pool.run(t, loop.Options{})
 				if o.Stop != tune.Exhausted || len(o.Results) != 12 || kills != 4 {
 					t.Errorf("stop %s (%s), %d results, %d killed", o.Stop, o.Cause, len(o.Results), kills)
 				}
@@ -92,7 +93,7 @@ func TestWorkersKilledFromOutside(t *testing.T) {
 					}
 					return i == 5
 				})
-				o := pool.run(t, tune.Options{})
+				o := pool.run(t, loop.Options{})
 				if o.Stop != tune.Exhausted || len(o.Results) != 12 || kills != 4 {
 					t.Errorf("stop %s (%s), %d results, %d killed", o.Stop, o.Cause, len(o.Results), kills)
 				}
@@ -122,7 +123,7 @@ func TestAProbeBuildsAnew(t *testing.T) {
 		p := tiny(t, 2, t.Name()+string(a))
 		pool := newTestPool(t, a, p, Options{Workers: 1})
 		pool.host.Environment = append(pool.host.Environment, "POCL_CACHE_DIR="+cache)
-		pool.run(t, tune.Options{Finalists: -1})
+		pool.run(t, loop.Options{Finalists: -1})
 		files := func() int {
 			n := 0
 			err := filepath.WalkDir(cache, func(string, fs.DirEntry, error) error { n++; return nil })

@@ -15,6 +15,7 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -219,9 +220,9 @@ func openTestPool(t testing.TB, a arrangement, p *problem.Problem, o Options, de
 }
 
 // run searches all of the pool's space.
-func (p *testPool) run(t testing.TB, o tune.Options) *tune.Outcome {
+func (p *testPool) run(t testing.TB, o loop.Options) *tune.Outcome {
 	t.Helper()
-	outcome, err := tune.Run(context.Background(), p.problem, p, o)
+	outcome, err := loop.Run(context.Background(), p.problem, p, o)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, p.output)
 	}

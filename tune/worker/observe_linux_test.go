@@ -7,6 +7,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -43,7 +44,7 @@ func TestReadingsOfAWorker(t *testing.T) {
 		pool.host.Environment = append(pool.host.Environment, standin.FaultsVariable+"=device waits") // else it launches without a pause
 		missing := 0
 		var all []space.Configuration
-		for _, r := range pool.run(t, tune.Options{Finalists: -1}).Results {
+		for _, r := range pool.run(t, loop.Options{Finalists: -1}).Results {
 			launches, _ := r.Metric("launches")
 			parent, _ := r.Metric("parent")
 			all = append(all, r.Configuration)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -109,7 +110,7 @@ func TestARunEndsWhenNoWorkerStartsAnyMore(t *testing.T) {
 	needPoCL(t)
 	pool := openTestPool(t, whole, faulty(t, faultNone, faultDies, faultSlow), Options{Workers: 1})
 	pool.host.Environment = append(pool.host.Environment, startVariable+"=exit")
-	o, err := tune.Run(context.Background(), pool.problem, pool, tune.Options{})
+	o, err := loop.Run(context.Background(), pool.problem, pool, loop.Options{})
 	if err == nil || !strings.Contains(err.Error(), "3 workers in a row did not become ready: worker 4 ended with exit status 3") {
 		t.Errorf("%v", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -37,7 +38,7 @@ func TestPoolAgreesWithAnEvaluator(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		o, err := tune.Run(context.Background(), p, e, tune.Options{})
+		o, err := loop.Run(context.Background(), p, e, loop.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +47,7 @@ func TestPoolAgreesWithAnEvaluator(t *testing.T) {
 		if got, want := pool.Device(), e.Device(); hardware.SameKind(got, want) != nil || got.Timer == "" {
 			t.Errorf("%s: the device is %+v, want %+v", a, got, want)
 		}
-		o = pool.run(t, tune.Options{})
+		o = pool.run(t, loop.Options{})
 		for key, r := range resultsByKey(o) {
 			w := want[key]
 			if r.Status != w.Status || r.Reason != w.Reason || r.Verified != w.Verified || len(r.Times) != len(w.Times) || r.Device != "" {
@@ -88,7 +89,7 @@ func TestOneReferenceForAllWorkers(t *testing.T) {
 	p := doubling(t)
 	for _, a := range arrangements {
 		pool := openTestPool(t, a, p, Options{Workers: 3, Maker: "doubling"})
-		o := pool.run(t, tune.Options{Finalists: -1})
+		o := pool.run(t, loop.Options{Finalists: -1})
 		for _, r := range o.Results {
 			wantCorrect(t, string(a)+" "+r.Configuration.Key(), r)
 		}
@@ -114,7 +115,7 @@ func TestAPoolIsUsedSeveralTimes(t *testing.T) {
 			all = append(all, configurationOf(t, p, map[string]space.Value{"fault": f}))
 		}
 		for range 3 {
-			for _, r := range pool.run(t, tune.Options{Finalists: -1}).Results {
+			for _, r := range pool.run(t, loop.Options{Finalists: -1}).Results {
 				wantCorrect(t, string(a), r)
 			}
 			times, err := pool.Remeasure(context.Background(), all, 4)
@@ -192,7 +193,7 @@ func TestBudget(t *testing.T) {
 		trace := filepath.Join(t.TempDir(), "trace")
 		pool := newTestPool(t, a, tiny(t, 20, "budget"), Options{Workers: 2, Iterations: 1})
 		pool.host.Environment = append(pool.host.Environment, traceVariable+"="+trace)
-		o := pool.run(t, tune.Options{MaxEvaluations: 7, Finalists: -1})
+		o := pool.run(t, loop.Options{MaxEvaluations: 7, Finalists: -1})
 		text, err := os.ReadFile(trace)
 		if err != nil {
 			t.Fatal(err)
@@ -217,7 +218,7 @@ func TestCancelling(t *testing.T) {
 				cancel()
 			}
 		}
-		o, err := tune.Run(ctx, p, pool, tune.Options{})
+		o, err := loop.Run(ctx, p, pool, loop.Options{})
 		if err != nil || o.Stop != tune.Interrupted {
 			t.Errorf("%s: %v, stopped: %s", a, err, o.Stop)
 		}
@@ -225,7 +226,7 @@ func TestCancelling(t *testing.T) {
 			continue
 		}
 		// It can be used further, with other workers.
-		o = pool.run(t, tune.Options{Space: spaceOf(t, faultNone), Finalists: -1})
+		o = pool.run(t, loop.Options{Space: spaceOf(t, faultNone), Finalists: -1})
 		if len(o.Results) != 1 || o.Results[0].Status != tune.Correct {
 			t.Errorf("%s: after it: %+v", a, o.Results)
 		}
@@ -279,7 +280,7 @@ func TestEarlyStop(t *testing.T) {
 		p := faulty(t, faultSlow)
 		pool := openTestPool(t, a, p, Options{Workers: 1, Iterations: 100, EarlyStop: 3})
 		pool.Observe(tune.Result{Status: tune.Correct, Objective: 1e-6, Times: []float64{1e-6}})
-		o := pool.run(t, tune.Options{})
+		o := pool.run(t, loop.Options{})
 		if r := o.Results[0]; r.Status != tune.Correct || !r.EarlyStopped || len(r.Times) != 1 {
 			t.Errorf("%s: %+v", a, r)
 		}
@@ -294,7 +295,7 @@ func TestSingle(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pool.Close()
-	o, err := tune.Run(context.Background(), pool.problem, pool, tune.Options{})
+	o, err := loop.Run(context.Background(), pool.problem, pool, loop.Options{})
 	if err != nil || len(o.Results) != 1 || pool.Started() != 1 {
 		t.Errorf("%v, %+v, %d workers", err, o.Results, pool.Started())
 	}
@@ -312,7 +313,7 @@ func TestASearchThatIsNotWorthAnotherWorker(t *testing.T) {
 		pool := openTestPool(t, whole, p, Options{Workers: 3})
 		pool.Expect(len(c.faults))
 		pool.starting = time.Hour // until another one starts
-		o := pool.run(t, tune.Options{})
+		o := pool.run(t, loop.Options{})
 		if n := pool.Started(); len(o.Results) != len(c.faults) || n > c.most {
 			t.Errorf("%q: %d results, %d workers", c.faults, len(o.Results), n)
 		}
@@ -358,7 +359,7 @@ func TestTwoDevicesShareASearch(t *testing.T) {
 				delete(timing, number)
 			}
 		}
-		o := pool.run(t, tune.Options{Finalists: -1})
+		o := pool.run(t, loop.Options{Finalists: -1})
 		pool.heard = nil
 		if cards, err := pool.Cards(t.Context()); err != nil || !slices.Equal(cards, []string{two[0].Selector(), two[1].Selector()}) {
 			t.Errorf("%s: %v, %v", a, cards, err)
@@ -403,7 +404,7 @@ __kernel void late(__global float *y, volatile __global int *counter) {
 			Parameters: []space.Parameter{{Name: "mode", Values: []space.Value{0, 1, 2}}},
 			Verify:     &task.Verification{Expected: map[string]any{"y": slices.Repeat([]float32{1}, 64)}},
 		})
-		o := openTestPool(t, a, p, Options{Workers: 1}).run(t, tune.Options{})
+		o := openTestPool(t, a, p, Options{Workers: 1}).run(t, loop.Options{})
 		for _, r := range o.Results {
 			if r.Configuration.Key() != "1" {
 				wantCorrect(t, string(a), r)

@@ -19,6 +19,7 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -51,7 +52,7 @@ func TestBinariesAreCarried(t *testing.T) {
 		pool.host.Environment = append(pool.host.Environment, "POCL_KERNEL_CACHE=0")
 		written := make(chan error, 1)
 		go func() { written <- os.WriteFile(fifo, []byte("#define ONCE 7\n"), 0o600) }() // waits for a reader
-		r := pool.run(t, tune.Options{Finalists: -1}).Results[0]
+		r := pool.run(t, loop.Options{Finalists: -1}).Results[0]
 		if err := <-written; err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +74,7 @@ func TestNoCacheIsFoundOut(t *testing.T) {
 	}
 	pool := newTestPool(t, builders, tiny(t, n, "cached 0\n// standin: build waits 100"), Options{Workers: 1, Iterations: 1})
 	pool.host.Environment = append(pool.host.Environment, "POCL_KERNEL_CACHE=0")
-	for _, r := range pool.run(t, tune.Options{Finalists: -1}).Results {
+	for _, r := range pool.run(t, loop.Options{Finalists: -1}).Results {
 		wantStatus(t, "not cached", r, tune.Correct, "")
 	}
 	if !pool.carry.binaries {
@@ -95,7 +96,7 @@ func TestWorkersStandStill(t *testing.T) {
 		m.thaw(now)
 		waitForState(t, m.child.PID(), "RSD")
 	}
-	if o := pool.run(t, tune.Options{}); len(o.Results) != 1 || o.Results[0].Status != tune.Correct || pool.Started() != 1 {
+	if o := pool.run(t, loop.Options{}); len(o.Results) != 1 || o.Results[0].Status != tune.Correct || pool.Started() != 1 {
 		t.Errorf("after it: %+v", o.Results)
 	}
 	m.freeze(now) // Close thaws it
@@ -225,7 +226,7 @@ __kernel void k(__global int *y) {
 		if !shown {
 			pool.host.Output = nil
 		}
-		o := pool.run(t, tune.Options{Finalists: -1})
+		o := pool.run(t, loop.Options{Finalists: -1})
 		pool.Close()
 		for i, want := range []int{0, 4, 0, 4} {
 			if !shown {

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/internal/standin"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
@@ -37,7 +37,7 @@ func TestPeaksMeanwhile(t *testing.T) {
 			gpu := selectDevice(t, "gpu")
 			needs := judge.Needs{Precision: hardware.PeakFloat32}
 			pool := openProbing(t, gpu, p, Options{Workers: 1, Reserve: r, Needs: &needs, BuildTimeout: time.Second})
-			o, err := tune.Run(t.Context(), p, pool, tune.Options{})
+			o, err := loop.Run(t.Context(), p, pool, loop.Options{})
 			if err != nil || len(o.Results) != 4 {
 				t.Fatalf("%v, %+v", err, o)
 			}

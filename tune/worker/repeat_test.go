@@ -12,6 +12,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -52,7 +53,7 @@ __kernel void slow(__global float *y) { y[get_global_id(0)] = 1; }
 			pool.host.Environment = append(pool.host.Environment, standin.StateVariable+"="+folder, traceVariable+"="+trace)
 			pool.began = time.Now().Add(-c.began)
 			pool.repeating = repeatLeast
-			o := pool.run(t, tune.Options{Finalists: -1})
+			o := pool.run(t, loop.Options{Finalists: -1})
 			text, err := os.ReadFile(trace)
 			if err != nil {
 				t.Fatal(err)
@@ -101,7 +102,7 @@ __kernel void stall(__global float *y) { }
 			if c.best {
 				pool.Observe(tune.Result{Status: tune.Correct, Times: []float64{1}, Objective: 1})
 			}
-			o := pool.run(t, tune.Options{})
+			o := pool.run(t, loop.Options{})
 			text, err := os.ReadFile(trace)
 			if err != nil {
 				t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -45,7 +46,7 @@ func TestWorkersOfEarlierPools(t *testing.T) {
 		run := func(p *problem.Problem, fresh int) {
 			t.Helper()
 			pool := openReserved(t, a, p, r)
-			o, err := tune.Run(t.Context(), p, pool, tune.Options{Finalists: -1})
+			o, err := loop.Run(t.Context(), p, pool, loop.Options{Finalists: -1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +98,7 @@ func TestOneProcessForASearch(t *testing.T) {
 		t.Helper()
 		pool := openReserved(t, builders, p, r)
 		pool.starting = time.Hour // no builder is worth its start, even on a busy machine
-		o, err := tune.Run(t.Context(), p, pool, tune.Options{})
+		o, err := loop.Run(t.Context(), p, pool, loop.Options{})
 		if err != nil || len(o.Results) != 4 {
 			t.Fatalf("%v, %+v", err, o)
 		}
@@ -154,7 +155,7 @@ __kernel void echo(__global float *y, __global const float *x) { y[get_global_id
 		}
 		pool.starting = time.Hour // no other worker is worth its start
 		pool.Expect(2)
-		o, err := tune.Run(t.Context(), p, pool, tune.Options{})
+		o, err := loop.Run(t.Context(), p, pool, loop.Options{})
 		if err != nil || len(o.Results) != 2 {
 			t.Fatalf("%v, %+v", err, o)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -43,7 +44,7 @@ func TestSettingsArePassedToTheOwner(t *testing.T) {
 			return changed, nil
 		}
 		pool := openTestPool(t, a, p, Options{Workers: 1, Set: []device.Setter{setter}})
-		o := pool.run(t, tune.Options{Finalists: -1})
+		o := pool.run(t, loop.Options{Finalists: -1})
 		if got := slices.Sorted(slices.Values(seen)); strings.Join(got, ", ") != "clock 1200 MHz, clock 1200 MHz, clock 900 MHz, clock 900 MHz" {
 			t.Errorf("%s: the settings of the search are %q", a, got)
 		}
@@ -66,7 +67,7 @@ func TestSettingsThatCannotBeChanged(t *testing.T) {
 	for _, a := range arrangements {
 		refuses := func([]hardware.Setting) (bool, error) { return false, errors.New("the device is locked") }
 		pool := openTestPool(t, a, clocked(t), Options{Workers: 1, Set: []device.Setter{refuses}})
-		if _, err := tune.Run(t.Context(), pool.problem, pool, tune.Options{}); err == nil || !strings.Contains(err.Error(), "the device is locked") {
+		if _, err := loop.Run(t.Context(), pool.problem, pool, loop.Options{}); err == nil || !strings.Contains(err.Error(), "the device is locked") {
 			t.Errorf("%s: %v", a, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package tune
+package loop
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
@@ -20,7 +21,7 @@ import (
 type fake struct {
 	device   hardware.Device
 	capacity int // 0: 1
-	answer   func(c space.Configuration) Result
+	answer   func(c space.Configuration) tune.Result
 	rng      *rand.Rand // nil: answers in order
 
 	taken     func(n int)    // called with the count of configurations taken so far
@@ -35,7 +36,7 @@ type fake struct {
 func (f *fake) Device() hardware.Device { return f.device }
 func (f *fake) Capacity() int           { return max(1, f.capacity) }
 
-func (f *fake) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- Result) error {
+func (f *fake) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
 	f.running.Store(true)
 	defer f.running.Store(false)
 	if f.times == nil {
@@ -43,8 +44,8 @@ func (f *fake) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 	}
 	var held []space.Configuration
 	for in != nil || len(held) > 0 {
-		var send chan<- Result
-		var result Result
+		var send chan<- tune.Result
+		var result tune.Result
 		next := 0
 		if len(held) > 0 {
 			if f.rng != nil {
@@ -117,16 +118,16 @@ func (f *fake) checkStopped(t testing.TB) {
 
 // A memory is a log.
 type memory struct {
-	previous   []Result
-	results    []Result
-	finals     []Result
+	previous   []tune.Result
+	results    []tune.Result
+	finals     []tune.Result
 	failAppend int // the append that fails, from 1
 	failFinal  bool
 }
 
-func (m *memory) Previous() []Result { return m.previous }
+func (m *memory) Previous() []tune.Result { return m.previous }
 
-func (m *memory) Append(r Result) error {
+func (m *memory) Append(r tune.Result) error {
 	if len(m.results)+1 == m.failAppend {
 		return fmt.Errorf("no space left on device")
 	}
@@ -134,13 +135,13 @@ func (m *memory) Append(r Result) error {
 	return nil
 }
 
-func (m *memory) Withdraw(r Result) error {
-	same := func(other Result) bool { return other.Configuration.Key() == r.Configuration.Key() }
+func (m *memory) Withdraw(r tune.Result) error {
+	same := func(other tune.Result) bool { return other.Configuration.Key() == r.Configuration.Key() }
 	m.results, m.previous = slices.DeleteFunc(m.results, same), slices.DeleteFunc(slices.Clone(m.previous), same)
 	return nil
 }
 
-func (m *memory) AppendFinal(r Result) error {
+func (m *memory) AppendFinal(r tune.Result) error {
 	if m.failFinal {
 		return fmt.Errorf("no space left on device")
 	}
@@ -150,12 +151,12 @@ func (m *memory) AppendFinal(r Result) error {
 
 // reopened is the log as a later run finds it.
 func (m *memory) reopened() *memory {
-	final := map[string]Result{}
+	final := map[string]tune.Result{}
 	for _, r := range m.finals {
 		final[r.Configuration.Key()] = r
 	}
 	n := &memory{}
-	for _, r := range append(append([]Result(nil), m.previous...), m.results...) {
+	for _, r := range append(append([]tune.Result(nil), m.previous...), m.results...) {
 		if kept, ok := final[r.Configuration.Key()]; ok {
 			r.Final, r.FinalFailure = kept.Final, kept.FinalFailure
 		}
@@ -182,16 +183,16 @@ func lineDefinition(n int) task.Definition {
 }
 
 // correct answers with a time of i + 1 ms.
-func correct(c space.Configuration) Result {
-	return Result{Status: Correct, Times: []float64{float64(c.Int("i") + 1)}}
+func correct(c space.Configuration) tune.Result {
+	return tune.Result{Status: tune.Correct, Times: []float64{float64(c.Int("i") + 1)}}
 }
 
 // always answers with one failure.
-func always(status Status, reason string) func(space.Configuration) Result {
-	return func(space.Configuration) Result { return Result{Status: status, Reason: reason} }
+func always(status tune.Status, reason string) func(space.Configuration) tune.Result {
+	return func(space.Configuration) tune.Result { return tune.Result{Status: status, Reason: reason} }
 }
 
-func keys(results []Result) string {
+func keys(results []tune.Result) string {
 	text := ""
 	for i, r := range results {
 		if i > 0 {
@@ -202,7 +203,7 @@ func keys(results []Result) string {
 	return text
 }
 
-func bestKey(o *Outcome) string {
+func bestKey(o *tune.Outcome) string {
 	if o.Best == nil {
 		return "none"
 	}

@@ -1,19 +1,20 @@
-package tune
+package loop
 
 import (
 	"fmt"
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
 
 // disturbed answers with seven launches of i + 1 ms, of which one of configuration 0 was disturbed.
-func disturbed(c space.Configuration) Result {
+func disturbed(c space.Configuration) tune.Result {
 	t := float64(c.Int("i") + 1)
-	r := Result{Status: Correct, Times: []float64{t, t, t, t, t, t, t}}
+	r := tune.Result{Status: tune.Correct, Times: []float64{t, t, t, t, t, t, t}}
 	if t == 1 {
 		r.Times[3] = 100
 	}
@@ -32,18 +33,18 @@ func TestOneDisturbedLaunchCostsNoPlace(t *testing.T) {
 	// A log of an older program has the mean as objective, and metrics at the mean.
 	old := disturbed(o.Space.At(0))
 	old.Configuration, old.Objective, old.Metrics = o.Space.At(0), 106./7, []judge.MetricValue{{Name: "ops", Value: 8 * 7 / 106.}}
-	o = mustRun(t, p, &fake{answer: disturbed}, Options{Finalists: -1, Log: &memory{previous: []Result{old}}})
+	o = mustRun(t, p, &fake{answer: disturbed}, Options{Finalists: -1, Log: &memory{previous: []tune.Result{old}}})
 	if bestKey(o) != "0" || o.Resumed != 1 || o.Best.Objective != 1 || fmt.Sprint(o.Best.Metrics) != "[{ops 8} {all 1}]" {
 		t.Errorf("resumed: best %s: objective %v, metrics %v", bestKey(o), o.Best.Objective, o.Best.Metrics)
 	}
 }
 
 // scattered answers with five launches, of which all but the middle one are off by a share.
-func scattered(share, milliseconds float64, build time.Duration) func(c space.Configuration) Result {
-	return func(c space.Configuration) Result {
+func scattered(share, milliseconds float64, build time.Duration) func(c space.Configuration) tune.Result {
+	return func(c space.Configuration) tune.Result {
 		t := milliseconds * (1 + float64(c.Int("i"))/1000)
 		times := []float64{t * (1 - share), t * (1 - share), t, t * (1 + share), t * (1 + share)}
-		return Result{Status: Correct, Times: times, Durations: Durations{Build: build}}
+		return tune.Result{Status: tune.Correct, Times: times, Durations: tune.Durations{Build: build}}
 	}
 }
 
@@ -64,7 +65,7 @@ func TestNoiseMakesMoreFinalists(t *testing.T) {
 	} {
 		e := &remeasuring{fake: fake{answer: scattered(c.scatter, c.time, c.build)}, again: reversed}
 		mustRun(t, line(t, 30), e, Options{})
-		if len(e.asked) != c.finalists || e.rounds < leastRounds(len(e.asked)) && c.finalists > 10 {
+		if len(e.asked) != c.finalists || e.rounds < tune.LeastRounds(len(e.asked)) && c.finalists > 10 {
 			t.Errorf("%s: %d finalists in %d rounds, want %d", c.what, len(e.asked), e.rounds, c.finalists)
 		}
 	}
@@ -91,7 +92,7 @@ func TestAFinalistThatFailsIsNamed(t *testing.T) {
 		t.Errorf("best %s; %d kept, of which failed %v", bestKey(o), len(log.finals), failed)
 	}
 	notices := "[i=0 was among the best, but failed in the final measurement: runtime: it ran no more i=3 was among the best, but failed in the final measurement: runtime: it ran no more]"
-	if got := fmt.Sprint(Notices(o.Results, o.Device)); got != notices {
+	if got := fmt.Sprint(tune.Notices(o.Results, o.Device)); got != notices {
 		t.Errorf("%s", got)
 	}
 	mustRun(t, line(t, 30), e, Options{Log: log.reopened()})
@@ -100,7 +101,7 @@ func TestAFinalistThatFailsIsNamed(t *testing.T) {
 	}
 	// All fail, and there is no earlier final measurement.
 	e = &remeasuring{fake: fake{answer: correct}, again: func(space.Configuration) []float64 { return nil }}
-	if o = mustRun(t, line(t, 3), e, Options{}); bestKey(o) != "0" || len(Notices(o.Results, o.Device)) != 3 {
-		t.Errorf("best %s, notices %q", bestKey(o), Notices(o.Results, o.Device))
+	if o = mustRun(t, line(t, 3), e, Options{}); bestKey(o) != "0" || len(tune.Notices(o.Results, o.Device)) != 3 {
+		t.Errorf("best %s, notices %q", bestKey(o), tune.Notices(o.Results, o.Device))
 	}
 }

@@ -1,9 +1,11 @@
-package tune
+package loop
 
 import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/ndtune/ndtune/tune"
 )
 
 // Before the best is named, it is launched up to confirmLaunches times again, and each output is compared, within the longer one of
@@ -17,7 +19,7 @@ const (
 // confirmBest confirms that the best is right in every launch. One that is not becomes a failure, and the next best is confirmed.
 // Finalists whose final measurement failed are confirmed as well, so that one whose output was wrong there does not stay correct.
 func (r *run) confirmBest(ctx context.Context) error {
-	if _, ok := r.evaluator.(Prober); !ok {
+	if _, ok := r.evaluator.(tune.Prober); !ok {
 		return nil
 	}
 	for i := range r.outcome.Results {
@@ -27,8 +29,8 @@ func (r *run) confirmBest(ctx context.Context) error {
 			}
 		}
 	}
-	for r.outcome.Stop != Interrupted {
-		ranked := Rank(r.problem.Objective(), r.outcome.Results).Indices
+	for r.outcome.Stop != tune.Interrupted {
+		ranked := tune.Rank(r.problem.Objective(), r.outcome.Results).Indices
 		if len(ranked) == 0 {
 			return nil
 		}
@@ -39,7 +41,7 @@ func (r *run) confirmBest(ctx context.Context) error {
 		if err := r.confirm(ctx, ranked[0]); err != nil {
 			return err
 		}
-		if best.Status == Correct && r.outcome.Stop != Interrupted {
+		if best.Status == tune.Correct && r.outcome.Stop != tune.Interrupted {
 			return r.doubtLoneReference()
 		}
 	}
@@ -51,18 +53,18 @@ func (r *run) confirmBest(ctx context.Context) error {
 func (r *run) confirm(ctx context.Context, i int) error {
 	result := &r.outcome.Results[i]
 	within := max(confirmTime, time.Duration(confirmShare*float64(time.Since(r.started))))
-	again, err := EvaluateAgain(ctx, r.evaluator, result.Configuration, Retest{confirmLaunches, within})
+	again, err := tune.EvaluateAgain(ctx, r.evaluator, result.Configuration, tune.Retest{Launches: confirmLaunches, Within: within})
 	switch {
 	case ctx.Err() != nil:
-		r.outcome.Stop = Interrupted
+		r.outcome.Stop = tune.Interrupted
 		return nil
 	case err != nil:
 		return fmt.Errorf("launch %s again: %w", result.Configuration, err)
-	case again.Status == Correct, again.Status == Timeout, again.Doubt != "":
+	case again.Status == tune.Correct, again.Status == tune.Timeout, again.Doubt != "":
 		result.Compared = again.Compared
 		if again.Compared < confirmLaunches {
 			why := fmt.Sprintf("%d launches take too long", confirmLaunches)
-			if again.Status != Correct {
+			if again.Status != tune.Correct {
 				why = failureText(again)
 			}
 			r.outcome.Notes = append(r.outcome.Notes, fmt.Sprintf("%s was launched again, and its output was right, %d times: %s.",
@@ -74,9 +76,9 @@ func (r *run) confirm(ctx context.Context, i int) error {
 }
 
 // depose makes a failure of a correct result.
-func (r *run) depose(i int, status Status, reason string) error {
+func (r *run) depose(i int, status tune.Status, reason string) error {
 	old := r.outcome.Results[i]
-	r.outcome.Results[i] = Result{
+	r.outcome.Results[i] = tune.Result{
 		Configuration: old.Configuration, Status: status, Reason: reason, Device: old.Device, Durations: old.Durations, Timestamp: time.Now(),
 	}
 	failed := r.outcome.Results[i]
@@ -101,9 +103,9 @@ func (r *run) doubtLoneReference() error {
 	lone, differing := -1, -1
 	for i := range r.outcome.Results {
 		switch result := &r.outcome.Results[i]; {
-		case result.Status == Correctness && differing < 0:
+		case result.Status == tune.Correctness && differing < 0:
 			differing = i
-		case result.Status != Correct:
+		case result.Status != tune.Correct:
 		case lone >= 0 || result.Configuration.Key() != own.Key():
 			return nil
 		default:
@@ -114,6 +116,6 @@ func (r *run) doubtLoneReference() error {
 		return nil
 	}
 	other := r.outcome.Results[differing]
-	return r.depose(lone, Correctness, fmt.Sprintf(
+	return r.depose(lone, tune.Correctness, fmt.Sprintf(
 		"it is its own reference, and no other configuration agrees with it: nobody knows which is right. %s: %s", other.Configuration, other.Reason))
 }

@@ -1,4 +1,4 @@
-package tune
+package loop
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -16,14 +17,14 @@ import (
 type weather struct {
 	fake
 	broken  func(evaluation int) bool
-	failure func(c space.Configuration) Result // while it is broken
-	right   func(c space.Configuration) Result
+	failure func(c space.Configuration) tune.Result // while it is broken
+	right   func(c space.Configuration) tune.Result
 	count   int
 	order   []string
 	probes  []string
 }
 
-func (w *weather) answerOne(c space.Configuration) Result {
+func (w *weather) answerOne(c space.Configuration) tune.Result {
 	w.count++
 	w.order = append(w.order, c.Key())
 	answer := w.right
@@ -36,11 +37,11 @@ func (w *weather) answerOne(c space.Configuration) Result {
 }
 
 // Evaluate answers one configuration at a time, each once.
-func (w *weather) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- Result) error {
-	return EvaluateEach(ctx, in, out, func(c space.Configuration) (Result, error) { return w.answerOne(c), nil })
+func (w *weather) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
+	return tune.EvaluateEach(ctx, in, out, func(c space.Configuration) (tune.Result, error) { return w.answerOne(c), nil })
 }
 
-func (w *weather) Probe(_ context.Context, c space.Configuration, _ Retest) (Result, error) {
+func (w *weather) Probe(_ context.Context, c space.Configuration, _ tune.Retest) (tune.Result, error) {
 	w.probes = append(w.probes, c.Key())
 	return w.answerOne(c), nil
 }
@@ -49,17 +50,17 @@ func from(n int) func(int) bool { return func(i int) bool { return i >= n } }
 
 func between(a, b int) func(int) bool { return func(i int) bool { return i >= a && i < b } }
 
-func noSpace(space.Configuration) Result {
+func noSpace(space.Configuration) tune.Result {
 	const reason = "build k: No space left on device"
-	return Result{Status: Compile, Reason: reason, Doubt: DoubtOf(reason)}
+	return tune.Result{Status: tune.Compile, Reason: reason, Doubt: tune.DoubtOf(reason)}
 }
 
-func silent(c space.Configuration) Result {
-	return Result{Status: Compile, Reason: fmt.Sprintf("build k: CL_BUILD_PROGRAM_FAILURE in %d", c.Int("i"))}
+func silent(c space.Configuration) tune.Result {
+	return tune.Result{Status: tune.Compile, Reason: fmt.Sprintf("build k: CL_BUILD_PROGRAM_FAILURE in %d", c.Int("i"))}
 }
 
-func killed(space.Configuration) Result {
-	return Result{Status: Runtime, Reason: "the process ended by signal SIGKILL", Doubt: Killed}
+func killed(space.Configuration) tune.Result {
+	return tune.Result{Status: tune.Runtime, Reason: "the process ended by signal SIGKILL", Doubt: tune.Killed}
 }
 
 // TestAFailingEnvironmentLeavesNoFailures lets the environment break in the middle of a search,
@@ -67,9 +68,9 @@ func killed(space.Configuration) Result {
 // search that never met the trouble.
 func TestAFailingEnvironmentLeavesNoFailures(t *testing.T) {
 	p := line(t, 40)
-	right := func(c space.Configuration) Result {
+	right := func(c space.Configuration) tune.Result {
 		if c.Int("i")%5 == 3 {
-			return Result{Status: Correctness, Reason: "wrong"}
+			return tune.Result{Status: tune.Correctness, Reason: "wrong"}
 		}
 		return timed(permuted...)(c)
 	}
@@ -81,11 +82,11 @@ func TestAFailingEnvironmentLeavesNoFailures(t *testing.T) {
 		}
 		want := &memory{}
 		mustRun(t, p, &weather{right: right, broken: func(int) bool { return false }}, options(want))
-		for name, failure := range map[string]func(space.Configuration) Result{"no space": noSpace, "silent": silent, "killed": killed} {
+		for name, failure := range map[string]func(space.Configuration) tune.Result{"no space": noSpace, "silent": silent, "killed": killed} {
 			what := strategy + ", " + name
 			log := &memory{}
 			o := mustRun(t, p, &weather{right: right, failure: failure, broken: from(12)}, options(log))
-			if o.Stop != Environment || o.Withdrawn == 0 || o.Best == nil || len(o.Results) != len(log.results) || len(o.Results)+o.Withdrawn > 11+manyAlike {
+			if o.Stop != tune.Environment || o.Withdrawn == 0 || o.Best == nil || len(o.Results) != len(log.results) || len(o.Results)+o.Withdrawn > 11+manyAlike {
 				t.Errorf("%s: stop %s, %d results, %d logged, %d withdrawn", what, o.Stop, len(o.Results), len(log.results), o.Withdrawn)
 			}
 			for _, r := range log.results {
@@ -95,7 +96,7 @@ func TestAFailingEnvironmentLeavesNoFailures(t *testing.T) {
 			}
 			resumed := log.reopened()
 			o = mustRun(t, p, &weather{right: right, broken: func(int) bool { return false }}, options(resumed))
-			if o.Stop == Environment || keysSorted(o.Results) != keysSorted(want.results) {
+			if o.Stop == tune.Environment || keysSorted(o.Results) != keysSorted(want.results) {
 				t.Errorf("%s: stop %s\n%s, want\n%s", what, o.Stop, keysSorted(o.Results), keysSorted(want.results))
 			}
 		}
@@ -111,7 +112,7 @@ var permuted = func() []float64 {
 	return times
 }()
 
-func keysSorted(results []Result) string {
+func keysSorted(results []tune.Result) string {
 	var lines []string
 	for _, r := range results {
 		lines = append(lines, fmt.Sprintf("%s=%s", r.Configuration.Key(), r.Status))
@@ -122,12 +123,12 @@ func keysSorted(results []Result) string {
 
 func TestTheCauseOfAFailingEnvironment(t *testing.T) {
 	for name, c := range map[string]struct {
-		failure func(space.Configuration) Result
+		failure func(space.Configuration) tune.Result
 		want    []string
 	}{
-		"no space": {noSpace, []string{string(NoSpace), "at i=11", "No space left on device", "i=0, which was correct before"}},
+		"no space": {noSpace, []string{string(tune.NoSpace), "at i=11", "No space left on device", "i=0, which was correct before"}},
 		"silent":   {silent, []string{"8 configurations in a row failed alike (last i=18, compile: build k: CL_BUILD_PROGRAM_FAILURE in 18)", "i=0, which was correct before"}},
-		"killed":   {killed, []string{string(Killed), "by signal SIGKILL"}},
+		"killed":   {killed, []string{string(tune.Killed), "by signal SIGKILL"}},
 	} {
 		o := mustRun(t, line(t, 40), &weather{right: correct, failure: c.failure, broken: from(12)}, Options{})
 		for _, want := range c.want {
@@ -144,8 +145,8 @@ func TestTheCauseOfAFailingEnvironment(t *testing.T) {
 // TestFailuresOfTheConfigurationsStand has an environment that works: whatever the failures say,
 // they are the configurations' own, and each counts once in the budget.
 func TestFailuresOfTheConfigurationsStand(t *testing.T) {
-	for name, failure := range map[string]func(space.Configuration) Result{"silent": silent, "killed": killed, "out of memory": always(Runtime, "launch: CL_OUT_OF_HOST_MEMORY")} {
-		right := func(c space.Configuration) Result {
+	for name, failure := range map[string]func(space.Configuration) tune.Result{"silent": silent, "killed": killed, "out of memory": always(tune.Runtime, "launch: CL_OUT_OF_HOST_MEMORY")} {
+		right := func(c space.Configuration) tune.Result {
 			if c.Int("i") < 2 || c.Int("i") >= 38 {
 				return correct(c)
 			}
@@ -154,7 +155,7 @@ func TestFailuresOfTheConfigurationsStand(t *testing.T) {
 		w := &weather{right: right, broken: func(int) bool { return false }}
 		log := &memory{}
 		o := mustRun(t, line(t, 40), w, Options{Log: log, MaxEvaluations: 39})
-		if o.Stop != Budget || len(o.Results) != 39 || keys(log.results) != numbers(39) || o.Withdrawn != 0 || len(w.probes) == 0 {
+		if o.Stop != tune.Budget || len(o.Results) != 39 || keys(log.results) != numbers(39) || o.Withdrawn != 0 || len(w.probes) == 0 {
 			t.Errorf("%s: stop %s, %d results, %d withdrawn, logged %s, %d probes", name, o.Stop, len(o.Results), o.Withdrawn, keys(log.results), len(w.probes))
 		}
 		for _, r := range o.Results {
@@ -171,11 +172,11 @@ func TestFailuresOfTheConfigurationsStand(t *testing.T) {
 // TestATransientFaultIsNoResult: what failed while memory was short is evaluated again when it is
 // there.
 func TestATransientFaultIsNoResult(t *testing.T) {
-	for _, failure := range []func(space.Configuration) Result{noSpace, killed} {
+	for _, failure := range []func(space.Configuration) tune.Result{noSpace, killed} {
 		w := &weather{right: correct, failure: failure, broken: between(5, 6)}
 		log := &memory{}
 		o := mustRun(t, line(t, 10), w, Options{Log: log})
-		if o.Stop != Exhausted || keys(log.results) != numbers(10) || slices.ContainsFunc(o.Results, func(r Result) bool { return r.Status != Correct }) {
+		if o.Stop != tune.Exhausted || keys(log.results) != numbers(10) || slices.ContainsFunc(o.Results, func(r tune.Result) bool { return r.Status != tune.Correct }) {
 			t.Errorf("stop %s, %s", o.Stop, keysSorted(log.results))
 		}
 		if got := fmt.Sprint(w.probes); got != "[0 4]" {
@@ -187,14 +188,14 @@ func TestATransientFaultIsNoResult(t *testing.T) {
 // TestNoSpaceIsNeverAResult: it comes back for one configuration only, which needs more room than
 // the best; that is no fault of the configuration.
 func TestNoSpaceIsNeverAResult(t *testing.T) {
-	w := &weather{broken: func(int) bool { return false }, right: func(c space.Configuration) Result {
+	w := &weather{broken: func(int) bool { return false }, right: func(c space.Configuration) tune.Result {
 		if c.Int("i") == 4 {
 			return noSpace(c)
 		}
 		return correct(c)
 	}}
 	log := &memory{}
-	if o := mustRun(t, line(t, 10), w, Options{Log: log}); o.Stop != Environment || keys(log.results) != numbers(4) || o.Withdrawn != 1 {
+	if o := mustRun(t, line(t, 10), w, Options{Log: log}); o.Stop != tune.Environment || keys(log.results) != numbers(4) || o.Withdrawn != 1 {
 		t.Errorf("stop %s, logged %s, %d withdrawn", o.Stop, keys(log.results), o.Withdrawn)
 	}
 }
@@ -202,13 +203,13 @@ func TestNoSpaceIsNeverAResult(t *testing.T) {
 // TestAFailingEnvironmentFromTheBeginning has nothing to probe with.
 func TestAFailingEnvironmentFromTheBeginning(t *testing.T) {
 	for name, c := range map[string]struct {
-		failure func(space.Configuration) Result
-		stop    StopReason
+		failure func(space.Configuration) tune.Result
+		stop    tune.StopReason
 		kept    int
 	}{
-		"no space": {noSpace, Environment, 0},
-		"killed":   {killed, Environment, 0},
-		"silent":   {silent, Hopeless, hopelessAfter},
+		"no space": {noSpace, tune.Environment, 0},
+		"killed":   {killed, tune.Environment, 0},
+		"silent":   {silent, tune.Hopeless, hopelessAfter},
 	} {
 		for _, strategy := range []string{"brute_force", "genetic_algorithm"} {
 			log := &memory{}
@@ -237,14 +238,14 @@ func TestTheStrategyLearnsNothingInDoubt(t *testing.T) {
 
 // TestAnEvaluatorWithoutProbes is asked for the best a second time.
 func TestAnEvaluatorWithoutProbes(t *testing.T) {
-	f := &fake{capacity: 4, answer: func(c space.Configuration) Result {
+	f := &fake{capacity: 4, answer: func(c space.Configuration) tune.Result {
 		if c.Int("i") >= 6 {
 			return silent(c)
 		}
 		return correct(c)
 	}}
 	o := mustRun(t, line(t, 30), f, Options{})
-	if o.Stop != Exhausted || len(o.Results) != 30 || f.times["0"] < 2 || f.most > 4 {
+	if o.Stop != tune.Exhausted || len(o.Results) != 30 || f.times["0"] < 2 || f.most > 4 {
 		t.Errorf("stop %s, %d results, the best evaluated %d times, held %d", o.Stop, len(o.Results), f.times["0"], f.most)
 	}
 }
@@ -252,14 +253,14 @@ func TestAnEvaluatorWithoutProbes(t *testing.T) {
 // TestFailuresOfTheLogAreEvaluatedAgain takes those of some statuses, in the budget of the run.
 func TestFailuresOfTheLogAreEvaluatedAgain(t *testing.T) {
 	p := line(t, 30)
-	bad := func(c space.Configuration) Result {
+	bad := func(c space.Configuration) tune.Result {
 		switch c.Int("i") % 5 {
 		case 1:
-			return Result{Status: Compile, Reason: "no room"}
+			return tune.Result{Status: tune.Compile, Reason: "no room"}
 		case 2:
-			return Result{Status: Timeout, Reason: "slow"}
+			return tune.Result{Status: tune.Timeout, Reason: "slow"}
 		case 3:
-			return Result{Status: Constraints, Reason: "too large"}
+			return tune.Result{Status: tune.Constraints, Reason: "too large"}
 		}
 		return correct(c)
 	}
@@ -269,7 +270,7 @@ func TestFailuresOfTheLogAreEvaluatedAgain(t *testing.T) {
 		for _, budget := range []int{20, 25} {
 			log := first.reopened()
 			f := &fake{answer: correct, capacity: 3}
-			o := mustRun(t, p, f, Options{Log: log, MaxEvaluations: budget, Retry: []Status{Compile}, Strategy: func(s *space.Space) (search.Strategy, error) {
+			o := mustRun(t, p, f, Options{Log: log, MaxEvaluations: budget, Retry: []tune.Status{tune.Compile}, Strategy: func(s *space.Space) (search.Strategy, error) {
 				return search.New(strategy, s, search.Options{Seed: 2})
 			}})
 			f.checkStopped(t)
@@ -281,7 +282,7 @@ func TestFailuresOfTheLogAreEvaluatedAgain(t *testing.T) {
 				t.Errorf("%s, budget %d: %d evaluated, %d of them again, %d results, stop %s", strategy, budget, f.count(), again, len(o.Results), o.Stop)
 			}
 			for _, r := range slices.Concat(log.previous, log.results) {
-				if r.Status == Compile {
+				if r.Status == tune.Compile {
 					t.Errorf("%s: %s is %s still", strategy, r.Configuration, r.Status)
 				}
 			}
@@ -289,15 +290,61 @@ func TestFailuresOfTheLogAreEvaluatedAgain(t *testing.T) {
 	}
 }
 
-func TestDoubtOf(t *testing.T) {
-	for reason, want := range map[string]Doubt{
-		"the process ended with exit status 1; it printed last:\nLLVM ERROR: IO failure on output stream: No space left on device": NoSpace,
-		"build k: clBuildProgram: CL_OUT_OF_HOST_MEMORY": HostMemory,
-		"launch: CL_OUT_OF_RESOURCES":                    "",
-		"y[3]=1, want 2":                                 "",
-	} {
-		if got := DoubtOf(reason); got != want {
-			t.Errorf("%q: %q, want %q", reason, got, want)
+func TestARunIsHopelessWhenAllFailsForOneReason(t *testing.T) {
+	f := &fake{answer: func(c space.Configuration) tune.Result {
+		return tune.Result{Status: tune.Compile, Reason: fmt.Sprintf("build k: CL_BUILD_PROGRAM_FAILURE\nerror: /tmp/tempfile_%c%d.cl:4:%d: use of undeclared identifier 'a'", 'a'+rune(c.Int("i")%26), c.Int("i"), c.Int("i"))}
+	}}
+	o := mustRun(t, line(t, 100), f, Options{})
+	f.checkStopped(t)
+	if o.Stop != tune.Hopeless || len(o.Results) != hopelessAfter || o.Best != nil {
+		t.Errorf("stop %s after %d", o.Stop, len(o.Results))
+	}
+	for _, want := range []string{"the first 24 configurations", "compile", "i=0", "undeclared identifier 'a'"} {
+		if !strings.Contains(o.Cause, want) {
+			t.Errorf("cause %q lacks %q", o.Cause, want)
 		}
+	}
+}
+
+func TestARunIsNotHopeless(t *testing.T) {
+	except := func(place int, other tune.Result) func(space.Configuration) tune.Result {
+		return func(c space.Configuration) tune.Result {
+			if c.Int("i") == place {
+				return other
+			}
+			return tune.Result{Status: tune.Runtime, Reason: "launch: CL_OUT_OF_RESOURCES"}
+		}
+	}
+	for name, answer := range map[string]func(space.Configuration) tune.Result{
+		"where all are skipped":      always(tune.Constraints, "local memory 65536 B > device limit 49152 B"),
+		"where the first is correct": except(0, tune.Result{Status: tune.Correct, Times: []float64{1}}),
+		"where the last is correct":  except(23, tune.Result{Status: tune.Correct, Times: []float64{1}}),
+		"where a reason differs":     except(5, tune.Result{Status: tune.Runtime, Reason: "launch: CL_INVALID_WORK_GROUP_SIZE"}),
+		"where a status differs":     except(23, tune.Result{Status: tune.Compile, Reason: "launch: CL_OUT_OF_RESOURCES"}),
+	} {
+		if o := mustRun(t, line(t, 60), &fake{answer: answer}, Options{}); o.Stop != tune.Exhausted || len(o.Results) != 60 || o.Cause != "" {
+			t.Errorf("%s: stop %s after %d: %s", name, o.Stop, len(o.Results), o.Cause)
+		}
+	}
+	// What is skipped is not counted.
+	o := mustRun(t, line(t, 60), &fake{answer: func(c space.Configuration) tune.Result {
+		if c.Int("i")%2 == 0 {
+			return tune.Result{Status: tune.Constraints, Reason: "even"}
+		}
+		return tune.Result{Status: tune.Timeout, Reason: "more than 1 s"}
+	}}, Options{})
+	if o.Stop != tune.Hopeless || len(o.Results) != 2*hopelessAfter {
+		t.Errorf("stop %s after %d", o.Stop, len(o.Results))
+	}
+}
+
+func TestAResumedRunIsHopelessWhereAnUninterruptedOneIs(t *testing.T) {
+	p, f := line(t, 100), &fake{answer: always(tune.Compile, "no")}
+	log := &memory{}
+	mustRun(t, p, f, Options{Log: log, MaxEvaluations: 20})
+	o := mustRun(t, p, f, Options{Log: log.reopened()})
+	f.checkStopped(t)
+	if o.Stop != tune.Hopeless || len(o.Results) != hopelessAfter {
+		t.Errorf("stop %s after %d", o.Stop, len(o.Results))
 	}
 }

@@ -1,4 +1,4 @@
-package tune
+package loop
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -29,13 +30,13 @@ func newCards(noise float64, speeds ...float64) *cards {
 		e.names = append(e.names, string(rune('a'+i))+"/0:0")
 		e.speeds[e.names[i]] = speed
 	}
-	e.answer = func(c space.Configuration) Result {
+	e.answer = func(c space.Configuration) tune.Result {
 		i := c.Int("i")
 		card := e.names[i%len(e.names)]
 		if e.of != nil {
 			card = e.of(i)
 		}
-		return Result{Status: Correct, Times: []float64{e.time(card, c)}, Device: card}
+		return tune.Result{Status: tune.Correct, Times: []float64{e.time(card, c)}, Device: card}
 	}
 	return e
 }
@@ -49,7 +50,7 @@ func (e *cards) Cards(context.Context) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(e.names), func(name string) bool { return e.gone[name] }), nil
 }
 
-func (e *cards) RemeasureOn(_ context.Context, name string, configurations []space.Configuration, rounds int) (turns []Turns, err error) {
+func (e *cards) RemeasureOn(_ context.Context, name string, configurations []space.Configuration, rounds int) (turns []tune.Turns, err error) {
 	if e.asked[name]++; e.gone[name] {
 		return nil, nil
 	}
@@ -58,7 +59,7 @@ func (e *cards) RemeasureOn(_ context.Context, name string, configurations []spa
 		for range rounds {
 			own = append(own, e.time(name, c))
 		}
-		turns = append(turns, Turns{Times: own})
+		turns = append(turns, tune.Turns{Times: own})
 	}
 	return turns, nil
 }
@@ -74,7 +75,7 @@ func TestTheFastestOfASlowCardIsAFinalist(t *testing.T) {
 		if got := bestKey(o); got != "0" && noise == 0 {
 			t.Errorf("noise %v: best %s", noise, got)
 		}
-		if final := ResultOf(o.Results, map[string]space.Value{"i": 0}); len(final.Final) == 0 || final.FinalDevice != "a/0:0" {
+		if final := tune.ResultOf(o.Results, map[string]space.Value{"i": 0}); len(final.Final) == 0 || final.FinalDevice != "a/0:0" {
 			t.Errorf("noise %v: the best is no finalist, or of another device: %+v", noise, final)
 		}
 		// The log knows it, and nothing is measured twice.

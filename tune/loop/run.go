@@ -1,4 +1,4 @@
-package tune
+package loop
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
@@ -19,12 +20,12 @@ import (
 // in turn, and the winner is chosen by these times. Run does not evaluate configurations again
 // that the log holds; they count in the budget. If the run cannot continue, Run returns an error and
 // the results so far, or a nil outcome if the run never began.
-func Run(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Options) (*Outcome, error) {
+func Run(ctx context.Context, p *problem.Problem, evaluator tune.Evaluator, o Options) (*tune.Outcome, error) {
 	started := time.Now()
 	r, err := newRun(ctx, p, evaluator, o)
 	switch {
 	case err != nil && errors.Is(err, ctx.Err()):
-		return &Outcome{Device: evaluator.Device(), Stop: Interrupted}, nil
+		return &tune.Outcome{Device: evaluator.Device(), Stop: tune.Interrupted}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -35,20 +36,20 @@ func Run(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Options
 	}
 	r.outcome.Withdrawn += len(r.doubts.held)
 	r.keepRest()
-	if err == nil && r.outcome.Stop != Environment {
+	if err == nil && r.outcome.Stop != tune.Environment {
 		err = r.measureFinalists(ctx)
 	}
 	r.judgeFinals()
-	if r.newest != nil && r.newest.Overtakes(p.Objective(), Best(p.Objective(), r.outcome.Results)) {
-		ForgetFinals(r.outcome.Results)
+	if r.newest != nil && r.newest.Overtakes(p.Objective(), tune.Best(p.Objective(), r.outcome.Results)) {
+		tune.ForgetFinals(r.outcome.Results)
 	}
-	if err == nil && o.Finalists >= 0 && !o.Untimed && r.outcome.Stop != Environment {
+	if err == nil && o.Finalists >= 0 && !o.Untimed && r.outcome.Stop != tune.Environment {
 		err = r.confirmBest(ctx)
 	}
 	if err == nil {
 		err = r.keepFinals()
 	}
-	r.outcome.Best = Best(p.Objective(), r.outcome.Results)
+	r.outcome.Best = tune.Best(p.Objective(), r.outcome.Results)
 	r.outcome.Elapsed = time.Since(started)
 	return r.outcome, err
 }
@@ -56,30 +57,30 @@ func Run(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Options
 // run is the state of one Run.
 type run struct {
 	problem   *problem.Problem
-	evaluator Evaluator
+	evaluator tune.Evaluator
 	options   Options
 	space     *space.Space
 	strategy  search.Strategy
-	outcome   *Outcome
+	outcome   *tune.Outcome
 
 	started  time.Time
-	logged   []int          // indices of the results of the log, in its order
-	known    map[int]Result // those of these results that were not proposed yet
-	given    map[int]Result // of the options
-	retrying map[int]bool   // known failures that are evaluated again first
-	retried  map[int]Result // new results of these that were not proposed yet
-	good     *Result        // the best so far, including the log; nil: none is correct
-	newest   *Result        // the best so far, without the log, after the final measurement that the log holds
-	lead     *Result        // the last one that was better than the one before by a worthwhile share
-	front    [][]float64    // of several objectives: the points that no other one dominates
-	idle     int            // evaluations after it
-	proposed int            // number of configurations that the strategy proposed
-	excluded int            // number of these that the device's limits exclude
-	refused  int            // number of refused results, including the log
-	spent    bool           // the budget leaves nothing that the log does not hold
-	next     []int          // proposed, not yet handed to the evaluator
-	out      map[int]bool   // configurations in the evaluator, by index
-	asking   time.Duration  // the strategy's time since the last result
+	logged   []int               // indices of the results of the log, in its order
+	known    map[int]tune.Result // those of these results that were not proposed yet
+	given    map[int]tune.Result // of the options
+	retrying map[int]bool        // known failures that are evaluated again first
+	retried  map[int]tune.Result // new results of these that were not proposed yet
+	good     *tune.Result        // the best so far, including the log; nil: none is correct
+	newest   *tune.Result        // the best so far, without the log, after the final measurement that the log holds
+	lead     *tune.Result        // the last one that was better than the one before by a worthwhile share
+	front    [][]float64         // of several objectives: the points that no other one dominates
+	idle     int                 // evaluations after it
+	proposed int                 // number of configurations that the strategy proposed
+	excluded int                 // number of these that the device's limits exclude
+	refused  int                 // number of refused results, including the log
+	spent    bool                // the budget leaves nothing that the log does not hold
+	next     []int               // proposed, not yet handed to the evaluator
+	out      map[int]bool        // configurations in the evaluator, by index
+	asking   time.Duration       // the strategy's time since the last result
 	hopeless *failures
 	doubts   doubts
 	window   *window // nil: the strategy does not learn
@@ -87,7 +88,7 @@ type run struct {
 	unkept   bool    // the log does not hold the whole final measurement
 }
 
-func newRun(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Options) (*run, error) {
+func newRun(ctx context.Context, p *problem.Problem, evaluator tune.Evaluator, o Options) (*run, error) {
 	if err := p.CheckObjective(evaluator.Device()); err != nil {
 		return nil, err
 	}
@@ -107,8 +108,8 @@ func newRun(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Opti
 	}
 	r := &run{
 		problem: p, evaluator: evaluator, options: o, space: s, strategy: strategy,
-		outcome: &Outcome{Device: evaluator.Device(), Space: s},
-		known:   map[int]Result{}, given: map[int]Result{}, out: map[int]bool{}, retrying: map[int]bool{}, retried: map[int]Result{},
+		outcome: &tune.Outcome{Device: evaluator.Device(), Space: s},
+		known:   map[int]tune.Result{}, given: map[int]tune.Result{}, out: map[int]bool{}, retrying: map[int]bool{}, retried: map[int]tune.Result{},
 		hopeless: &failures{limit: hopelessAfter},
 	}
 	if search.Learns(strategy) {
@@ -117,7 +118,7 @@ func newRun(ctx context.Context, p *problem.Problem, evaluator Evaluator, o Opti
 	if o.Log != nil {
 		for _, previous := range o.Log.Previous() {
 			if i, ok := s.Index(previous.Configuration); ok {
-				previous.Refused = previous.Status == Constraints && r.refusal(i) != ""
+				previous.Refused = previous.Status == tune.Constraints && r.refusal(i) != ""
 				if _, twice := r.known[i]; previous.Refused && !twice {
 					r.refused++
 				}
@@ -157,13 +158,13 @@ func (r *run) retry() {
 }
 
 // see keeps the best result and shows it to an evaluator that observes.
-func (r *run) see(result Result) {
-	if !Improves(r.problem.Objective(), &result, r.good) {
+func (r *run) see(result tune.Result) {
+	if !tune.Improves(r.problem.Objective(), &result, r.good) {
 		return
 	}
 	r.good = &result
 	// With several objectives, a much slower configuration may belong to the front.
-	if o, ok := r.evaluator.(Observer); ok && !r.problem.Objective().Several() {
+	if o, ok := r.evaluator.(tune.Observer); ok && !r.problem.Objective().Several() {
 		o.Observe(result)
 	}
 }
@@ -186,7 +187,7 @@ func (r *run) evaluate(ctx context.Context) error {
 	evaluating, stop := context.WithCancel(ctx)
 	defer stop()
 	in := make(chan space.Configuration)
-	out := make(chan Result)
+	out := make(chan tune.Result)
 	done := make(chan error, 1)
 	go func() { done <- r.evaluator.Evaluate(evaluating, in, out) }()
 
@@ -207,7 +208,7 @@ func (r *run) evaluate(ctx context.Context) error {
 					return errors.Join(err, r.drain(out, done))
 				}
 				if len(r.next) == 0 && len(r.out) == 0 {
-					r.stop(Exhausted)
+					r.stop(tune.Exhausted)
 				}
 			}
 			if r.outcome.Stop != "" || len(r.doubts.held) > 0 {
@@ -235,10 +236,10 @@ func (r *run) evaluate(ctx context.Context) error {
 				return errors.Join(err, r.drain(out, done))
 			}
 		case <-timeUp:
-			r.stop(TimeIsUp)
+			r.stop(tune.TimeIsUp)
 		case err := <-done:
 			if ctx.Err() != nil {
-				r.outcome.Stop = Interrupted // whatever else it would have been
+				r.outcome.Stop = tune.Interrupted // whatever else it would have been
 				return nil
 			}
 			if err == nil && len(r.out) > 0 {
@@ -254,7 +255,7 @@ func (r *run) evaluate(ctx context.Context) error {
 
 // drain waits for an evaluator that was told to stop. It keeps further results in memory only,
 // because the log may have failed.
-func (r *run) drain(out <-chan Result, done <-chan error) error {
+func (r *run) drain(out <-chan tune.Result, done <-chan error) error {
 	for {
 		select {
 		case result := <-out:
@@ -280,7 +281,7 @@ func (r *run) ask(ctx context.Context) error {
 			i, ok, err := r.propose(ctx)
 			if err != nil && !r.isOver(ctx) {
 				r.stuck = err
-				r.stop(StrategyFailed)
+				r.stop(tune.StrategyFailed)
 			}
 			if ok {
 				if err := r.enter(i); err != nil {
@@ -356,7 +357,7 @@ func (r *run) enter(i int) error {
 	}
 	r.excluded++
 	r.refused++
-	return r.record(i, Result{Configuration: r.space.At(i), Status: Constraints, Reason: reason, Refused: true, Timestamp: time.Now()})
+	return r.record(i, tune.Result{Configuration: r.space.At(i), Status: tune.Constraints, Reason: reason, Refused: true, Timestamp: time.Now()})
 }
 
 // refusal returns the reason why a limit of the device excludes a configuration, before it is built, or "".
@@ -375,14 +376,14 @@ func (r *run) keepRest() {
 }
 
 // resume adds a result of the log to the outcome.
-func (r *run) resume(i int, previous Result) {
+func (r *run) resume(i int, previous tune.Result) {
 	delete(r.known, i)
 	r.outcome.Resumed++
 	r.keep(previous, true)
 }
 
 // take judges and records a result of the evaluator, unless it is in doubt.
-func (r *run) take(result Result) error {
+func (r *run) take(result tune.Result) error {
 	i, err := r.answered(result)
 	if err != nil {
 		return err
@@ -397,7 +398,7 @@ func (r *run) take(result Result) error {
 }
 
 // record keeps a result of the evaluator, in the log too, and tells it to the strategy.
-func (r *run) record(i int, result Result) error {
+func (r *run) record(i int, result tune.Result) error {
 	r.see(result)
 	var err error
 	if log := r.options.Log; log != nil {
@@ -412,7 +413,7 @@ func (r *run) record(i int, result Result) error {
 	if err != nil {
 		return fmt.Errorf("keep the result of %s: %w", result.Configuration, err)
 	}
-	if r.outcome.Stop == Hopeless && r.hopeless.first.Doubt != "" {
+	if r.outcome.Stop == tune.Hopeless && r.hopeless.first.Doubt != "" {
 		return r.blame(r.outcome.Cause)
 	}
 	if r.retrying[i] {
@@ -427,7 +428,7 @@ func (r *run) record(i int, result Result) error {
 
 // answered returns the index of a result. It is an error if the evaluator does not hold its
 // configuration.
-func (r *run) answered(result Result) (int, error) {
+func (r *run) answered(result tune.Result) (int, error) {
 	i, ok := r.space.Index(result.Configuration)
 	if !ok || !r.out[i] {
 		return 0, fmt.Errorf("the evaluator answered with %s, for which it was not asked", result.Configuration)
@@ -437,11 +438,11 @@ func (r *run) answered(result Result) (int, error) {
 }
 
 // keep adds a result to the outcome and announces it.
-func (r *run) keep(result Result, resumed bool) {
+func (r *run) keep(result tune.Result, resumed bool) {
 	r.outcome.Results = append(r.outcome.Results, result)
 	if !resumed {
 		r.wait(result)
-		if Improves(r.problem.Objective(), &result, r.newest) {
+		if tune.Improves(r.problem.Objective(), &result, r.newest) {
 			r.newest = &result
 		}
 	}
@@ -450,12 +451,12 @@ func (r *run) keep(result Result, resumed bool) {
 	}
 	if cause := r.hopeless.add(result); cause != "" && r.outcome.Stop == "" {
 		r.outcome.Cause = cause
-		r.stop(Hopeless)
+		r.stop(tune.Hopeless)
 	}
 }
 
 // tell tells a result to the strategy, or keeps it until its turn comes.
-func (r *run) tell(i int, result Result) {
+func (r *run) tell(i int, result tune.Result) {
 	if r.window != nil {
 		r.window.arrived[i] = result
 		return
@@ -463,14 +464,14 @@ func (r *run) tell(i int, result Result) {
 	r.observe(i, result)
 }
 
-func (r *run) observe(i int, result Result) {
-	observed := search.Observation{Index: i, Objective: result.Objective, Valid: result.Status == Correct, Status: string(result.Status)}
+func (r *run) observe(i int, result tune.Result) {
+	observed := search.Observation{Index: i, Objective: result.Objective, Valid: result.Status == tune.Correct, Status: string(result.Status)}
 	o := r.problem.Objective()
 	if o.Maximize {
 		observed.Objective = -observed.Objective
 	}
 	if observed.Valid && o.Several() {
-		observed.More = result.searched(o)[1:]
+		observed.More = result.SearchValues(o)[1:]
 	}
 	began := time.Now()
 	r.strategy.Tell([]search.Observation{observed})
@@ -479,11 +480,11 @@ func (r *run) observe(i int, result Result) {
 
 // judge computes the metrics and the objective. A correct result whose objective cannot be ranked
 // becomes a failure: a time of 0 would win every search.
-func (r *run) judge(result *Result) {
+func (r *run) judge(result *tune.Result) {
 	if result.Timestamp.IsZero() {
 		result.Timestamp = time.Now()
 	}
-	if result.Status != Correct || r.options.Untimed {
+	if result.Status != tune.Correct || r.options.Untimed {
 		return
 	}
 	judgement, err := r.problem.Judge(result.Configuration, r.outcome.Device, result.Stats(), result.Parts, result.Readings)
@@ -495,6 +496,6 @@ func (r *run) judge(result *Result) {
 		}
 	}
 	if err != nil {
-		result.Status, result.Reason = Runtime, err.Error()
+		result.Status, result.Reason = tune.Runtime, err.Error()
 	}
 }

@@ -1,4 +1,8 @@
-package tune
+package loop
+
+import (
+	"github.com/ndtune/ndtune/tune"
+)
 
 // A window makes the proposals of a strategy independent of the order in which parallel evaluators
 // answer, so that a search depends only on its seed, and an interrupt does not change it. The strategy
@@ -7,7 +11,7 @@ package tune
 type window struct {
 	ahead   int   // the limit of len(untold)
 	untold  []int // proposals whose results the strategy does not know yet, in order
-	arrived map[int]Result
+	arrived map[int]tune.Result
 }
 
 const (
@@ -23,7 +27,7 @@ func newWindow(capacity, budget int) *window {
 	if budget > 0 {
 		ahead = min(ahead, max(aheadLeast, budget/aheadShare))
 	}
-	return &window{ahead: ahead, arrived: map[int]Result{}}
+	return &window{ahead: ahead, arrived: map[int]tune.Result{}}
 }
 
 // tellFirst tells the strategy the result of the first proposal that it does not know yet. It returns

@@ -1,4 +1,4 @@
-package tune
+package loop
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
@@ -14,9 +15,9 @@ import (
 
 func TestBudgetCountsFailuresAndIsNeverExceeded(t *testing.T) {
 	for _, capacity := range []int{1, 3, 100} {
-		f := &fake{capacity: capacity, rng: rand.New(rand.NewPCG(1, 1)), answer: func(c space.Configuration) Result {
+		f := &fake{capacity: capacity, rng: rand.New(rand.NewPCG(1, 1)), answer: func(c space.Configuration) tune.Result {
 			if c.Int("i")%2 == 0 {
-				return Result{Status: Compile, Reason: "even"}
+				return tune.Result{Status: tune.Compile, Reason: "even"}
 			}
 			return correct(c)
 		}}
@@ -26,7 +27,7 @@ func TestBudgetCountsFailuresAndIsNeverExceeded(t *testing.T) {
 			return counting{inner, &asked}, err
 		}})
 		f.checkStopped(t)
-		if len(o.Results) != 7 || f.count() != 7 || asked != 7 || o.Stop != Budget || bestKey(o) != "1" {
+		if len(o.Results) != 7 || f.count() != 7 || asked != 7 || o.Stop != tune.Budget || bestKey(o) != "1" {
 			t.Errorf("capacity %d: %d results, %d evaluated, %d asked for, stop %s, best %s", capacity, len(o.Results), f.count(), asked, o.Stop, bestKey(o))
 		}
 	}
@@ -45,7 +46,7 @@ func (c counting) Ask(n int) []int {
 }
 
 func TestABudgetOfTheWholeSpaceExhaustsIt(t *testing.T) {
-	if o := mustRun(t, line(t, 5), &fake{answer: correct}, Options{MaxEvaluations: 5}); o.Stop != Exhausted || len(o.Results) != 5 {
+	if o := mustRun(t, line(t, 5), &fake{answer: correct}, Options{MaxEvaluations: 5}); o.Stop != tune.Exhausted || len(o.Results) != 5 {
 		t.Errorf("%d results, stop %s", len(o.Results), o.Stop)
 	}
 }
@@ -53,8 +54,8 @@ func TestABudgetOfTheWholeSpaceExhaustsIt(t *testing.T) {
 // TestTimeLimit has an evaluator that answers its only configuration once the limit has
 // ended the run.
 func TestTimeLimit(t *testing.T) {
-	o := mustRun(t, line(t, 5), evaluatorFunc{1, func(_ context.Context, in <-chan space.Configuration, out chan<- Result) error {
-		var results []Result
+	o := mustRun(t, line(t, 5), evaluatorFunc{1, func(_ context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
+		var results []tune.Result
 		for c := range in {
 			r := correct(c)
 			r.Configuration = c
@@ -65,7 +66,7 @@ func TestTimeLimit(t *testing.T) {
 		}
 		return nil
 	}}, Options{TimeLimit: time.Millisecond})
-	if o.Stop != TimeIsUp || len(o.Results) > 1 {
+	if o.Stop != tune.TimeIsUp || len(o.Results) > 1 {
 		t.Errorf("%d results, stop %s", len(o.Results), o.Stop)
 	}
 }
@@ -81,7 +82,7 @@ func TestWhatTheLogHoldsCountsThoughNotProposedAgain(t *testing.T) {
 	}
 	second := &fake{answer: correct}
 	o := mustRun(t, line(t, 20), second, Options{Log: log.reopened(), MaxEvaluations: 10, Strategy: random, Finalists: -1})
-	if second.count() != 4 || len(o.Results) != 10 || o.Resumed != 6 || o.Stop != Budget {
+	if second.count() != 4 || len(o.Results) != 10 || o.Resumed != 6 || o.Stop != tune.Budget {
 		t.Errorf("%d evaluated, %d results, %d resumed, %s", second.count(), len(o.Results), o.Resumed, o.Stop)
 	}
 	seen := map[string]bool{}
@@ -99,14 +100,14 @@ func TestRefusedConfigurationsAreFree(t *testing.T) {
 	for _, c := range []struct {
 		budget, limit      int
 		evaluated, refused int
-		stop               StopReason
+		stop               tune.StopReason
 	}{
-		{0, 3, 60, 40, Exhausted},
-		{10, 3, 10, 6, Budget}, // 0 1 2 5 6 7 10 11 12 15; the strategy is not asked any more
-		{100, 3, 60, 40, Exhausted},
-		{10, 5, 10, 0, Budget},
-		{10, 0, 10, 0, Budget}, // unknown
-		{2, -1, 0, 42, Budget}, // all are refused: their number is bounded
+		{0, 3, 60, 40, tune.Exhausted},
+		{10, 3, 10, 6, tune.Budget}, // 0 1 2 5 6 7 10 11 12 15; the strategy is not asked any more
+		{100, 3, 60, 40, tune.Exhausted},
+		{10, 5, 10, 0, tune.Budget},
+		{10, 0, 10, 0, tune.Budget}, // unknown
+		{2, -1, 0, 42, tune.Budget}, // all are refused: their number is bounded
 	} {
 		d := lineDefinition(100)
 		d.BlockSize[0] = "1 + i % 5"
@@ -122,7 +123,7 @@ func TestRefusedConfigurationsAreFree(t *testing.T) {
 		for _, r := range o.Results {
 			if r.Refused {
 				refused++
-				if r.Status != Constraints || !strings.Contains(r.Reason, "> device limit") {
+				if r.Status != tune.Constraints || !strings.Contains(r.Reason, "> device limit") {
 					t.Errorf("%+v: %s, %s", c, r.Status, r.Reason)
 				}
 			}
@@ -131,7 +132,7 @@ func TestRefusedConfigurationsAreFree(t *testing.T) {
 			t.Errorf("%+v: %d evaluated, %d refused, stop %s, %d of %d in the log", c, f.count(), refused, o.Stop, len(log.results), len(o.Results))
 		}
 		// A larger budget resumes the log, of which the refused are free, too.
-		if c.stop == Budget && c.evaluated > 0 {
+		if c.stop == tune.Budget && c.evaluated > 0 {
 			f := &fake{device: device, answer: correct}
 			o := mustRun(t, mustProblem(t, d), f, Options{MaxEvaluations: c.budget + 3, Log: log.reopened()})
 			if f.count() != 3 || o.Resumed != len(log.results) {
@@ -144,12 +145,12 @@ func TestRefusedConfigurationsAreFree(t *testing.T) {
 // TestPatience: the search ends after so many evaluations without an improvement of 1 %, whether the
 // log of an interrupted run holds some of them or all.
 func TestPatience(t *testing.T) {
-	answer := func(c space.Configuration) Result { // 100, 50, 49.99, 49.98, …
+	answer := func(c space.Configuration) tune.Result { // 100, 50, 49.99, 49.98, …
 		time := 100.0
 		if i := c.Int("i"); i > 0 {
 			time = 50 - 0.01*float64(i-1)
 		}
-		return Result{Status: Correct, Times: []float64{time}}
+		return tune.Result{Status: tune.Correct, Times: []float64{time}}
 	}
 	const patience = 4 // the second result is the last worthwhile one
 	for _, interrupted := range []int{0, 1, 5, 10, 12} {
@@ -159,12 +160,12 @@ func TestPatience(t *testing.T) {
 		}
 		f := &fake{answer: answer}
 		o := mustRun(t, line(t, 20), f, Options{Log: log.reopened(), Patience: patience, Finalists: -1})
-		if len(o.Results) != max(6, interrupted) || o.Stop != Settled || f.count() != len(o.Results)-o.Resumed {
+		if len(o.Results) != max(6, interrupted) || o.Stop != tune.Settled || f.count() != len(o.Results)-o.Resumed {
 			t.Errorf("interrupted after %d: %d results, %d evaluated, %s", interrupted, len(o.Results), f.count(), o.Stop)
 		}
 	}
-	worse := &fake{answer: func(space.Configuration) Result { return Result{Status: Compile, Reason: "no"} }}
-	if o := mustRun(t, line(t, 20), worse, Options{Patience: 3, Finalists: -1}); o.Stop != Settled || len(o.Results) != 3 {
+	worse := &fake{answer: func(space.Configuration) tune.Result { return tune.Result{Status: tune.Compile, Reason: "no"} }}
+	if o := mustRun(t, line(t, 20), worse, Options{Patience: 3, Finalists: -1}); o.Stop != tune.Settled || len(o.Results) != 3 {
 		t.Errorf("all fail: %d results, %s", len(o.Results), o.Stop)
 	}
 }

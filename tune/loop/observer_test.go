@@ -1,4 +1,4 @@
-package tune
+package loop
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -14,17 +15,17 @@ import (
 type observing struct {
 	fake
 	mutex    sync.Mutex
-	observed []Result
+	observed []tune.Result
 	known    int // how many bests it knew when it was asked for the first configuration
 }
 
-func (o *observing) Observe(best Result) {
+func (o *observing) Observe(best tune.Result) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	o.observed = append(o.observed, best)
 }
 
-func newObserving(answer func(space.Configuration) Result) *observing {
+func newObserving(answer func(space.Configuration) tune.Result) *observing {
 	o := &observing{known: -1}
 	o.answer = answer
 	o.taken = func(n int) {
@@ -39,13 +40,13 @@ func newObserving(answer func(space.Configuration) Result) *observing {
 
 // timed answers with a mean of so many milliseconds; 0 is one that cannot be ranked, and a
 // negative one a failure.
-func timed(times ...float64) func(space.Configuration) Result {
-	return func(c space.Configuration) Result {
+func timed(times ...float64) func(space.Configuration) tune.Result {
+	return func(c space.Configuration) tune.Result {
 		t := times[c.Int("i")]
 		if t < 0 {
-			return Result{Status: Correctness, Reason: "wrong", Times: []float64{-t}}
+			return tune.Result{Status: tune.Correctness, Reason: "wrong", Times: []float64{-t}}
 		}
-		return Result{Status: Correct, Times: []float64{t}}
+		return tune.Result{Status: tune.Correct, Times: []float64{t}}
 	}
 }
 
@@ -54,7 +55,7 @@ func TestTheEvaluatorLearnsOfEachNewBest(t *testing.T) {
 		objective judge.Objective
 		want      string
 	}{
-		"minimised": {Objective{}, "1 3 6"},
+		"minimised": {tune.Objective{}, "1 3 6"},
 		"maximised": {judge.Objective{Name: "time_min", Maximize: true}, "1 2 7"},
 	} {
 		d := lineDefinition(8)
@@ -79,8 +80,8 @@ func TestTheEvaluatorKnowsTheBestOfTheLogFirst(t *testing.T) {
 	mustRun(t, more, &fake{answer: timed(times...)}, Options{Log: whole, MaxEvaluations: 4})
 	log := whole.reopened()
 	// The last one is not in the space of p, and is better than all that is.
-	better := Result{Configuration: mustSpace(t, more).At(7), Status: Correct, Times: []float64{0.1}, Objective: 0.1}
-	log.previous = append([]Result{better}, log.previous...)
+	better := tune.Result{Configuration: mustSpace(t, more).At(7), Status: tune.Correct, Times: []float64{0.1}, Objective: 0.1}
+	log.previous = append([]tune.Result{better}, log.previous...)
 
 	e := newObserving(timed(times...))
 	o := mustRun(t, p, e, Options{Log: log})
@@ -92,9 +93,9 @@ func TestTheEvaluatorKnowsTheBestOfTheLogFirst(t *testing.T) {
 func TestNothingIsToldOfAnUnusableLog(t *testing.T) {
 	p := line(t, 2)
 	at := mustSpace(t, p)
-	log := &memory{previous: []Result{
-		{Configuration: at.At(0), Status: Correct, Times: []float64{1}, Objective: math.NaN()},
-		{Configuration: at.At(1), Status: Runtime, Reason: "lost"},
+	log := &memory{previous: []tune.Result{
+		{Configuration: at.At(0), Status: tune.Correct, Times: []float64{1}, Objective: math.NaN()},
+		{Configuration: at.At(1), Status: tune.Runtime, Reason: "lost"},
 	}}
 	e := newObserving(timed(1, 1))
 	mustRun(t, p, e, Options{Log: log})

@@ -1,4 +1,4 @@
-package tune
+package loop
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -30,7 +31,7 @@ func TestInterruptedAndResumedIsUninterrupted(t *testing.T) {
 		s := newScenario(t, seed)
 		whole, wholeLog := s.run(nil, 0)
 		want := s.summary(wholeLog.results)
-		if whole.Stop == Interrupted {
+		if whole.Stop == tune.Interrupted {
 			t.Fatalf("seed %d: stop %s", seed, whole.Stop)
 		}
 		log := &memory{}
@@ -67,7 +68,7 @@ func TestKnownResults(t *testing.T) {
 			}
 		}
 		elsewhere := mustSpace(t, mustProblem(t, lineDefinition(s.size+1)))
-		s.given = append(s.given, Result{Configuration: elsewhere.At(s.size), Status: Correct, Times: []float64{1e-9}})
+		s.given = append(s.given, tune.Result{Configuration: elsewhere.At(s.size), Status: tune.Correct, Times: []float64{1e-9}})
 		got, log := s.run(nil, 0)
 		if s.summary(log.results) != s.summary(wholeLog.results) || got.Stop != whole.Stop || bestKey(got) != bestKey(whole) {
 			t.Fatalf("seed %d: stop %s, best %s\n%s\nwithout known results %s, %s\n%s", seed,
@@ -90,10 +91,10 @@ func TestReadingsOfKnownResults(t *testing.T) {
 	d.Objective = judge.Objective{Name: "cost", Maximize: true}
 	p := mustProblem(t, d)
 	all := mustSpace(t, p)
-	known := []Result{
-		{Configuration: all.At(0), Status: Correct, Times: []float64{2}, Metrics: []judge.MetricValue{{Name: "energy", Value: 4}, {Name: "cost", Value: 7}}},
-		{Configuration: all.At(1), Status: Correct, Times: []float64{4}, Metrics: []judge.MetricValue{{Name: "energy", Value: 5}}},
-		{Configuration: all.At(2), Status: Correct, Times: []float64{1}},
+	known := []tune.Result{
+		{Configuration: all.At(0), Status: tune.Correct, Times: []float64{2}, Metrics: []judge.MetricValue{{Name: "energy", Value: 4}, {Name: "cost", Value: 7}}},
+		{Configuration: all.At(1), Status: tune.Correct, Times: []float64{4}, Metrics: []judge.MetricValue{{Name: "energy", Value: 5}}},
+		{Configuration: all.At(2), Status: tune.Correct, Times: []float64{1}},
 	}
 	o, err := Run(t.Context(), p, &fake{}, Options{Known: known})
 	if err != nil {
@@ -103,7 +104,7 @@ func TestReadingsOfKnownResults(t *testing.T) {
 	if r := o.Results[0]; o.Best == nil || o.Best.Configuration.Int("i") != 0 || r.Objective != 25 || !slices.Equal(r.Metrics, want) {
 		t.Errorf("best %+v, first %+v", o.Best, r)
 	}
-	if r := o.Results[2]; r.Status != Runtime || !strings.Contains(r.Reason, "cost") {
+	if r := o.Results[2]; r.Status != tune.Runtime || !strings.Contains(r.Reason, "cost") {
 		t.Errorf("without the objective: %s %q", r.Status, r.Reason)
 	}
 }
@@ -117,9 +118,9 @@ type scenario struct {
 	budget   int
 	strategy string
 	capacity int
-	answers  []Result
+	answers  []tune.Result
 	device   hardware.Device // its limit refuses some configurations
-	given    []Result        // known results
+	given    []tune.Result   // known results
 }
 
 func newScenario(t testing.TB, seed uint64) *scenario {
@@ -146,11 +147,11 @@ func newScenario(t testing.TB, seed uint64) *scenario {
 	s.problem = mustProblem(t, d)
 	order := rng.Perm(s.size) // no two times alike
 	for i := range s.size {
-		r := Result{Status: Correct, Times: []float64{float64(order[i] + 1), float64(order[i] + 2)}}
+		r := tune.Result{Status: tune.Correct, Times: []float64{float64(order[i] + 1), float64(order[i] + 2)}}
 		switch rng.IntN(6) {
 		case 0:
-			all := Statuses()
-			r = Result{Status: all[1+rng.IntN(len(all)-1)], Reason: fmt.Sprintf("reason %c", 'a'+rune(i%26))}
+			all := tune.Statuses()
+			r = tune.Result{Status: all[1+rng.IntN(len(all)-1)], Reason: fmt.Sprintf("reason %c", 'a'+rune(i%26))}
 		case 1:
 			r.Times[0] = 0
 		}
@@ -160,7 +161,7 @@ func newScenario(t testing.TB, seed uint64) *scenario {
 }
 
 // run runs the scenario until the evaluator has taken so many configurations, 0: to its end.
-func (s *scenario) run(log *memory, cancelAfter int) (*Outcome, *memory) {
+func (s *scenario) run(log *memory, cancelAfter int) (*tune.Outcome, *memory) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	if log == nil {
@@ -172,7 +173,7 @@ func (s *scenario) run(log *memory, cancelAfter int) (*Outcome, *memory) {
 	}
 	f := &fake{
 		device: s.device, capacity: s.capacity, rng: s.rng, lingers: s.rng.IntN(2) == 0,
-		answer: func(c space.Configuration) Result {
+		answer: func(c space.Configuration) tune.Result {
 			if known[c.Key()] {
 				s.t.Errorf("%s is in the log or known, and was evaluated", c)
 			}
@@ -213,7 +214,7 @@ func (s *scenario) run(log *memory, cancelAfter int) (*Outcome, *memory) {
 }
 
 // summary is what is kept of results, without what differs between runs.
-func (s *scenario) summary(results []Result) string {
+func (s *scenario) summary(results []tune.Result) string {
 	var lines []string
 	for _, r := range results {
 		lines = append(lines, fmt.Sprintf("%s %s %q %v %v %v\n", r.Configuration.Key(), r.Status, r.Reason, r.Times, r.Metrics, r.Objective))

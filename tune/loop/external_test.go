@@ -1,4 +1,4 @@
-package tune
+package loop
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -32,14 +33,14 @@ func (p *program) Consult(ctx context.Context, n int) ([]int, error) {
 
 func (p *program) Tell(observations []search.Observation) {
 	for _, o := range observations {
-		if o.Status == string(Correct) {
+		if o.Status == string(tune.Correct) {
 			*p.told++
 		}
 	}
 	p.Strategy.Tell(observations)
 }
 
-func runProgram(t *testing.T, ctx context.Context, capacity int, err error, o Options) (*Outcome, *memory, int, error) {
+func runProgram(t *testing.T, ctx context.Context, capacity int, err error, o Options) (*tune.Outcome, *memory, int, error) {
 	t.Helper()
 	told, log := 0, &memory{}
 	o.Log = log
@@ -61,7 +62,7 @@ func TestAStrategyThatFailsLosesNothing(t *testing.T) {
 	broken := errors.New("the strategy command has ended")
 	for _, capacity := range []int{1, 4} {
 		o, log, _, err := runProgram(t, t.Context(), capacity, broken, Options{})
-		if !errors.Is(err, broken) || len(o.Results) != len(log.results) || capacity == 1 && len(o.Results) != 5 || o.Best == nil || o.Stop != StrategyFailed {
+		if !errors.Is(err, broken) || len(o.Results) != len(log.results) || capacity == 1 && len(o.Results) != 5 || o.Best == nil || o.Stop != tune.StrategyFailed {
 			t.Errorf("capacity %d: %v, %+v, %d in the log", capacity, err, o, len(log.results))
 		}
 	}
@@ -71,16 +72,16 @@ func TestAStrategyThatFailsLosesNothing(t *testing.T) {
 func TestAStrategyThatHangsEndsWithTheSearch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	results := 0
-	o, _, told, err := runProgram(t, ctx, 1, nil, Options{OnResult: func(Result, bool) {
+	o, _, told, err := runProgram(t, ctx, 1, nil, Options{OnResult: func(tune.Result, bool) {
 		if results++; results == 5 {
 			cancel()
 		}
 	}})
-	if err != nil || o.Stop != Interrupted || len(o.Results) != 5 || told < 4 {
+	if err != nil || o.Stop != tune.Interrupted || len(o.Results) != 5 || told < 4 {
 		t.Errorf("interrupted: %v, %+v, told %d", err, o, told)
 	}
 	o, log, _, err := runProgram(t, t.Context(), 1, nil, Options{TimeLimit: 100 * time.Millisecond})
-	if err != nil || o.Stop != TimeIsUp || len(log.results) != len(o.Results) {
+	if err != nil || o.Stop != tune.TimeIsUp || len(log.results) != len(o.Results) {
 		t.Errorf("time limit: %v, %+v, %d in the log", err, o, len(log.results))
 	}
 }

@@ -1,4 +1,4 @@
-package tune
+package loop
 
 import (
 	"context"
@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/search"
 )
 
 // wait counts the evaluations since the last worthwhile improvement.
-func (r *run) wait(result Result) {
+func (r *run) wait(result tune.Result) {
 	if result.Refused {
 		return
 	}
@@ -23,7 +24,7 @@ func (r *run) wait(result Result) {
 		}
 		return
 	}
-	if !Improves(o, &result, r.lead) {
+	if !tune.Improves(o, &result, r.lead) {
 		return
 	}
 	if r.lead != nil {
@@ -36,11 +37,11 @@ func (r *run) wait(result Result) {
 
 // widens adds a result to the front, and reports whether no point of the front before it would dominate it if it were
 // worse by a worthwhile share in each objective.
-func (r *run) widens(result *Result) bool {
+func (r *run) widens(result *tune.Result) bool {
 	if !result.Rankable() {
 		return false
 	}
-	values := result.searched(r.problem.Objective())
+	values := result.SearchValues(r.problem.Objective())
 	worse := each.Of(values, func(v float64) float64 { return v + (1-worthwhile)*math.Abs(v) })
 	beaten := func(values []float64) bool {
 		return slices.ContainsFunc(r.front, func(p []float64) bool { return search.Dominates(p, values) || slices.Equal(p, values) })
@@ -56,19 +57,19 @@ func (r *run) widens(result *Result) bool {
 // isOver reports whether the run must not evaluate any more, and notes the reason.
 func (r *run) isOver(ctx context.Context) bool {
 	if ctx.Err() != nil {
-		r.stop(Interrupted)
+		r.stop(tune.Interrupted)
 	}
 	if limit := r.options.TimeLimit; limit > 0 && time.Since(r.started) >= limit {
-		r.stop(TimeIsUp)
+		r.stop(tune.TimeIsUp)
 	}
 	if limit := r.options.Patience; limit > 0 && r.idle >= limit {
-		r.stop(Settled)
+		r.stop(tune.Settled)
 	}
 	return r.outcome.Stop != ""
 }
 
 // stop notes why the run ends. The first reason stands.
-func (r *run) stop(reason StopReason) {
+func (r *run) stop(reason tune.StopReason) {
 	if r.outcome.Stop == "" {
 		r.outcome.Stop = reason
 	}
@@ -82,7 +83,7 @@ func (r *run) isAffordable() bool {
 		return true
 	}
 	if len(r.out) == 0 && len(r.next) == 0 && r.proposed < r.space.Len() {
-		r.stop(Budget)
+		r.stop(tune.Budget)
 	}
 	return false
 }

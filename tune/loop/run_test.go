@@ -1,4 +1,4 @@
-package tune
+package loop
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -18,7 +19,7 @@ import (
 	"github.com/ndtune/ndtune/tune/task"
 )
 
-func mustRun(t testing.TB, p *problem.Problem, e Evaluator, o Options) *Outcome {
+func mustRun(t testing.TB, p *problem.Problem, e tune.Evaluator, o Options) *tune.Outcome {
 	t.Helper()
 	outcome, err := Run(context.Background(), p, e, o)
 	if err != nil {
@@ -29,15 +30,15 @@ func mustRun(t testing.TB, p *problem.Problem, e Evaluator, o Options) *Outcome 
 
 func TestRunEvaluatesTheSpaceInOrder(t *testing.T) {
 	f := &fake{answer: correct}
-	var announced []Result
-	o := mustRun(t, line(t, 30), f, Options{OnResult: func(r Result, resumed bool) {
+	var announced []tune.Result
+	o := mustRun(t, line(t, 30), f, Options{OnResult: func(r tune.Result, resumed bool) {
 		if resumed {
 			t.Error("resumed without a log")
 		}
 		announced = append(announced, r)
 	}})
 	f.checkStopped(t)
-	if keys(o.Results) != numbers(30) || keys(announced) != numbers(30) || o.Stop != Exhausted || bestKey(o) != "0" {
+	if keys(o.Results) != numbers(30) || keys(announced) != numbers(30) || o.Stop != tune.Exhausted || bestKey(o) != "0" {
 		t.Errorf("%s, announced %s, stop %s, best %s", keys(o.Results), keys(announced), o.Stop, bestKey(o))
 	}
 	for _, r := range o.Results {
@@ -51,7 +52,7 @@ func TestRunOfAProblemWithoutParameters(t *testing.T) {
 	d := lineDefinition(1)
 	d.Parameters = nil
 	o := mustRun(t, mustProblem(t, d), &fake{answer: correct}, Options{})
-	if len(o.Results) != 1 || o.Best == nil || o.Stop != Exhausted {
+	if len(o.Results) != 1 || o.Best == nil || o.Stop != tune.Exhausted {
 		t.Errorf("%+v", o)
 	}
 }
@@ -61,7 +62,7 @@ func TestRunOfAProblemWithoutParameters(t *testing.T) {
 func TestRunKeepsTheEvaluatorFull(t *testing.T) {
 	const capacity, n = 4, 40
 	answered := 0
-	o := mustRun(t, line(t, n), evaluatorFunc{capacity, func(_ context.Context, in <-chan space.Configuration, out chan<- Result) error {
+	o := mustRun(t, line(t, n), evaluatorFunc{capacity, func(_ context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
 		var held []space.Configuration
 		for c := range in {
 			held = append(held, c)
@@ -91,12 +92,12 @@ func TestRunKeepsTheEvaluatorFull(t *testing.T) {
 // An evaluatorFunc is an evaluator that is only its loop.
 type evaluatorFunc struct {
 	capacity int
-	evaluate func(context.Context, <-chan space.Configuration, chan<- Result) error
+	evaluate func(context.Context, <-chan space.Configuration, chan<- tune.Result) error
 }
 
 func (e evaluatorFunc) Device() hardware.Device { return hardware.Device{} }
 func (e evaluatorFunc) Capacity() int           { return e.capacity }
-func (e evaluatorFunc) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- Result) error {
+func (e evaluatorFunc) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
 	return e.evaluate(ctx, in, out)
 }
 
@@ -111,7 +112,7 @@ func TestCancelKeepsWhatWasMeasured(t *testing.T) {
 		}}
 		o, err := Run(ctx, line(t, 100), f, Options{Log: log})
 		f.checkStopped(t)
-		if err != nil || o.Stop != Interrupted || o.Best == nil {
+		if err != nil || o.Stop != tune.Interrupted || o.Best == nil {
 			t.Fatalf("%v, stop %s, best %s", err, o.Stop, bestKey(o))
 		}
 		if keys(log.results) != keys(o.Results) || f.count() != 20 {
@@ -129,7 +130,7 @@ func TestARunThatIsCancelledBeforeItBegins(t *testing.T) {
 	f := &fake{answer: correct}
 	o, err := Run(ctx, line(t, 10), f, Options{})
 	f.checkStopped(t)
-	if err != nil || o.Stop != Interrupted || f.count() != 0 || o.Best != nil {
+	if err != nil || o.Stop != tune.Interrupted || f.count() != 0 || o.Best != nil {
 		t.Errorf("%v, stop %s, %d evaluated", err, o.Stop, f.count())
 	}
 }
@@ -144,34 +145,34 @@ func TestAnEvaluatorThatFailsEndsTheRunWithItsResults(t *testing.T) {
 }
 
 func TestAnEvaluatorThatBreaksItsContractEndsTheRun(t *testing.T) {
-	answer := func(out chan<- Result, c space.Configuration) {
+	answer := func(out chan<- tune.Result, c space.Configuration) {
 		r := correct(c)
 		r.Configuration = c
 		out <- r
 	}
-	other := configurationOf(t, line(t, 20), map[string]space.Value{"i": 19})
+	other := mustSpace(t, line(t, 20)).At(19)
 	for name, c := range map[string]struct {
-		evaluate func(context.Context, <-chan space.Configuration, chan<- Result) error
+		evaluate func(context.Context, <-chan space.Configuration, chan<- tune.Result) error
 		want     string
 		results  int
 	}{
-		"ends early": {func(_ context.Context, in <-chan space.Configuration, out chan<- Result) error {
+		"ends early": {func(_ context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
 			answer(out, <-in)
 			return nil
 		}, "ended before the search did", 1},
-		"owes an answer": {func(_ context.Context, in <-chan space.Configuration, out chan<- Result) error {
+		"owes an answer": {func(_ context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
 			answer(out, <-in)
 			<-in
 			return nil
 		}, "1 configurations unanswered", 1},
-		"answers twice": {func(ctx context.Context, in <-chan space.Configuration, out chan<- Result) error {
+		"answers twice": {func(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
 			c := <-in
 			answer(out, c)
 			answer(out, c)
 			<-ctx.Done()
 			return ctx.Err()
 		}, "i=0, for which it was not asked", 1},
-		"answers what it was not asked": {func(ctx context.Context, in <-chan space.Configuration, out chan<- Result) error {
+		"answers what it was not asked": {func(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
 			answer(out, <-in)
 			answer(out, other)
 			<-ctx.Done()
@@ -211,11 +212,11 @@ func TestNothingInTheLogIsEvaluatedAgain(t *testing.T) {
 	mustRun(t, p, f, Options{Log: log, MaxEvaluations: 8, Finalists: -1})
 	log = log.reopened()
 	var order []string
-	o := mustRun(t, p, f, Options{Log: log, MaxEvaluations: 12, Finalists: -1, OnResult: func(r Result, resumed bool) {
+	o := mustRun(t, p, f, Options{Log: log, MaxEvaluations: 12, Finalists: -1, OnResult: func(r tune.Result, resumed bool) {
 		order = append(order, fmt.Sprintf("%s:%v", r.Configuration.Key(), resumed))
 	}})
 	f.checkStopped(t)
-	if o.Resumed != 8 || keys(o.Results) != numbers(12) || keys(log.results) != "8 9 10 11" || o.Stop != Budget {
+	if o.Resumed != 8 || keys(o.Results) != numbers(12) || keys(log.results) != "8 9 10 11" || o.Stop != tune.Budget {
 		t.Errorf("resumed %d, %s, logged %s, stop %s", o.Resumed, keys(o.Results), keys(log.results), o.Stop)
 	}
 	if order[7] != "7:true" || order[8] != "8:false" {
@@ -246,8 +247,8 @@ func TestUnusableTimesNeverWin(t *testing.T) {
 	for _, objective := range []judge.Objective{{}, {Name: "time_min", Maximize: false}, {Name: "rate", Maximize: true}, {Name: "rate", Maximize: false}} {
 		d := lineDefinition(len(times))
 		d.Metrics, d.Objective = []task.Metric{{Name: "rate", Expression: "1 / time"}}, objective
-		o := mustRun(t, mustProblem(t, d), &fake{answer: func(c space.Configuration) Result {
-			return Result{Status: Correct, Times: times[c.Int("i")]}
+		o := mustRun(t, mustProblem(t, d), &fake{answer: func(c space.Configuration) tune.Result {
+			return tune.Result{Status: tune.Correct, Times: times[c.Int("i")]}
 		}}, Options{})
 		want := "6"
 		if objective.Name == "rate" && !objective.Maximize {
@@ -257,7 +258,7 @@ func TestUnusableTimesNeverWin(t *testing.T) {
 			t.Errorf("%+v: best %s", objective, bestKey(o))
 		}
 		for i, r := range o.Results {
-			if usable := i == 0 || i == 6; usable != (r.Status == Correct) || usable != (r.Reason == "") {
+			if usable := i == 0 || i == 6; usable != (r.Status == tune.Correct) || usable != (r.Reason == "") {
 				t.Errorf("times %v: %s %q", times[i], r.Status, r.Reason)
 			}
 		}
@@ -279,9 +280,9 @@ func TestStrategiesMinimise(t *testing.T) {
 	d := lineDefinition(3)
 	d.Metrics, d.Objective = []task.Metric{{Name: "rate", Expression: "1 / time"}}, judge.Objective{Name: "rate", Maximize: true}
 	var told []search.Observation
-	mustRun(t, mustProblem(t, d), &fake{answer: func(c space.Configuration) Result {
+	mustRun(t, mustProblem(t, d), &fake{answer: func(c space.Configuration) tune.Result {
 		if c.Int("i") == 1 {
-			return Result{Status: Timeout}
+			return tune.Result{Status: tune.Timeout}
 		}
 		return correct(c)
 	}}, Options{Strategy: func(s *space.Space) (search.Strategy, error) {

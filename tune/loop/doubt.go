@@ -1,4 +1,4 @@
-package tune
+package loop
 
 import (
 	"context"
@@ -6,43 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/space"
 )
-
-// A Doubt is a reason why the environment, not the configuration, may have caused a failure.
-type Doubt string
-
-// The doubts.
-const (
-	NoSpace    Doubt = "a disk has no space left"
-	HostMemory Doubt = "the host is out of memory"
-	Killed     Doubt = "a worker was ended by a signal that ndtune did not send"
-)
-
-// doubtTexts are texts that operating systems, compilers and drivers print, in lower case.
-var doubtTexts = []struct {
-	text  string
-	doubt Doubt
-}{
-	{"no space left on device", NoSpace},
-	{"disk quota exceeded", NoSpace},
-	{"not enough space on the disk", NoSpace},
-	{"cl_out_of_host_memory", HostMemory},
-	{"cannot allocate memory", HostMemory},
-	{"std::bad_alloc", HostMemory},
-	{"llvm error: out of memory", HostMemory},
-}
-
-// DoubtOf returns the doubt that the reason of a failure raises, or "".
-func DoubtOf(reason string) Doubt {
-	reason = strings.ToLower(reason)
-	for _, t := range doubtTexts {
-		if strings.Contains(reason, t.text) {
-			return t.doubt
-		}
-	}
-	return ""
-}
 
 // manyAlike is the number of configurations that fail alike in a row, after a success, which raises a
 // doubt. Each time the configurations prove to be the cause, the number doubles for failures of this
@@ -51,8 +17,8 @@ const manyAlike = 8
 
 // doubts are the failures of a run that the environment may have caused.
 type doubts struct {
-	held     []Result       // in doubt: not in the log, and not told to the strategy
-	recent   []Result       // failures recorded since the last success or probe
+	held     []tune.Result  // in doubt: not in the log, and not told to the strategy
+	recent   []tune.Result  // failures recorded since the last success or probe
 	cause    string         // of the last of recent
 	alike    int            // number of failures in a row with this cause
 	patience map[string]int // the limit of alike, by cause
@@ -60,11 +26,11 @@ type doubts struct {
 
 // hold reports whether a result is in doubt, and holds it if it is. The argument proven tells whether
 // any configuration is known to be correct.
-func (d *doubts) hold(r Result, proven bool) bool {
+func (d *doubts) hold(r tune.Result, proven bool) bool {
 	switch {
-	case r.Status == Constraints:
+	case r.Status == tune.Constraints:
 		return false
-	case r.Status == Correct:
+	case r.Status == tune.Correct:
 		if len(d.held) == 0 { // else it may have begun before the doubtful ones
 			d.clear()
 		}
@@ -73,7 +39,7 @@ func (d *doubts) hold(r Result, proven bool) bool {
 		d.held = append(d.held, r)
 		return true
 	}
-	cause := CauseOf(r.Status, r.Reason)
+	cause := tune.CauseOf(r.Status, r.Reason)
 	if cause != d.cause {
 		d.cause, d.alike = cause, 0
 	}
@@ -113,11 +79,11 @@ func (d *doubts) text() string {
 }
 
 // failureText returns the status of a failure with the line of its reason that raises a doubt, or
-// with its [Headline].
-func failureText(r Result) string {
-	line := Headline(r.Status, r.Reason)
+// with its [tune.Headline].
+func failureText(r tune.Result) string {
+	line := tune.Headline(r.Status, r.Reason)
 	for l := range strings.Lines(r.Reason) {
-		if DoubtOf(l) != "" {
+		if tune.DoubtOf(l) != "" {
 			line = strings.TrimSpace(l)
 			break
 		}
@@ -135,7 +101,7 @@ func failureText(r Result) string {
 // and each of them is evaluated again first.
 func (r *run) settle(ctx context.Context) error {
 	d := &r.doubts
-	named := slices.ContainsFunc(d.held, func(f Result) bool { return f.Doubt != "" })
+	named := slices.ContainsFunc(d.held, func(f tune.Result) bool { return f.Doubt != "" })
 	if fine, err := r.probe(ctx); !fine || err != nil {
 		return err
 	}
@@ -148,7 +114,7 @@ func (r *run) settle(ctx context.Context) error {
 			}
 			switch again.Doubt {
 			case "":
-			case NoSpace: // no other configuration would fare better
+			case tune.NoSpace: // no other configuration would fare better
 				d.held[0] = again
 				return r.blame(d.text())
 			default:
@@ -160,7 +126,7 @@ func (r *run) settle(ctx context.Context) error {
 		}
 		d.held = d.held[1:]
 		switch {
-		case result.Status == Correct:
+		case result.Status == tune.Correct:
 			d.clear()
 		case r.good == nil:
 			d.recent = append(d.recent, result) // nothing could be probed
@@ -185,7 +151,7 @@ func (r *run) probe(ctx context.Context) (fine bool, err error) {
 	switch {
 	case err != nil || r.outcome.Stop != "":
 		return false, err
-	case result.Status == Correct:
+	case result.Status == tune.Correct:
 		r.doubts.cleared()
 		return true, nil
 	}
@@ -195,61 +161,67 @@ func (r *run) probe(ctx context.Context) (fine bool, err error) {
 
 // alone evaluates a configuration again, and no other at the same time. It returns a zero result if
 // the run has stopped.
-func (r *run) alone(ctx context.Context, c space.Configuration) (Result, error) {
+func (r *run) alone(ctx context.Context, c space.Configuration) (tune.Result, error) {
 	if r.isOver(ctx) {
-		return Result{}, nil
+		return tune.Result{}, nil
 	}
-	result, err := EvaluateAgain(ctx, r.evaluator, c, Retest{})
+	result, err := tune.EvaluateAgain(ctx, r.evaluator, c, tune.Retest{})
 	switch {
 	case ctx.Err() != nil:
-		r.stop(Interrupted)
-		return Result{}, nil
+		r.stop(tune.Interrupted)
+		return tune.Result{}, nil
 	case err != nil:
-		return Result{}, fmt.Errorf("evaluate %s once more, since %s: %w", c, r.doubts.text(), err)
+		return tune.Result{}, fmt.Errorf("evaluate %s once more, since %s: %w", c, r.doubts.text(), err)
 	}
 	r.judge(&result)
 	return result, nil
 }
 
-// EvaluateAgain evaluates one configuration as [Prober] says, if the evaluator is one, or once more.
-func EvaluateAgain(ctx context.Context, e Evaluator, c space.Configuration, again Retest) (Result, error) {
-	if p, ok := e.(Prober); ok {
-		return p.Probe(ctx, c, again)
-	}
-	return EvaluateOne(ctx, e, c)
-}
-
-// EvaluateOne evaluates one configuration.
-func EvaluateOne(ctx context.Context, e Evaluator, c space.Configuration) (Result, error) {
-	in, out := make(chan space.Configuration, 1), make(chan Result, 1)
-	in <- c
-	close(in)
-	if err := e.Evaluate(ctx, in, out); err != nil {
-		return Result{}, err
-	}
-	select {
-	case result := <-out:
-		return result, nil
-	default:
-		return Result{}, fmt.Errorf("the evaluator gave no result")
-	}
-}
-
 // blame stops the run because of its environment. It withdraws the earlier failures that nothing has
 // confirmed.
 func (r *run) blame(cause string) error {
-	r.outcome.Stop, r.outcome.Cause = Environment, cause
+	r.outcome.Stop, r.outcome.Cause = tune.Environment, cause
 	for _, failure := range r.doubts.recent {
 		if r.options.Log != nil {
 			if err := r.options.Log.Withdraw(failure); err != nil {
 				return fmt.Errorf("%s; take back the failure of %s: %w", cause, failure.Configuration, err)
 			}
 		}
-		r.outcome.Results = slices.DeleteFunc(r.outcome.Results, func(kept Result) bool {
+		r.outcome.Results = slices.DeleteFunc(r.outcome.Results, func(kept tune.Result) bool {
 			return kept.Configuration.Key() == failure.Configuration.Key()
 		})
 		r.outcome.Withdrawn++
 	}
 	r.doubts.recent = nil
 	return nil
+}
+
+// failures detects a run in which everything fails for one reason.
+type failures struct {
+	limit int
+	cause string // of all so far
+	first tune.Result
+	count int
+	over  bool // something succeeded, or failed for another reason
+}
+
+// add adds a result. Once limit results all have one cause, it returns a description of the cause.
+func (f *failures) add(r tune.Result) string {
+	// A configuration that the device cannot run costs nothing and says nothing of others.
+	if f.over || r.Status == tune.Constraints {
+		return ""
+	}
+	cause := tune.CauseOf(r.Status, r.Reason)
+	if r.Status == tune.Correct || (f.count > 0 && cause != f.cause) {
+		f.over = true
+		return ""
+	}
+	if f.count == 0 {
+		f.cause, f.first = cause, r
+	}
+	if f.count++; f.count < f.limit {
+		return ""
+	}
+	return fmt.Sprintf("the first %d configurations all failed for one reason (%s, at %s): %s",
+		f.count, f.first.Status, f.first.Configuration, f.first.Reason)
 }
