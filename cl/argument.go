@@ -68,9 +68,9 @@ func (k *Kernel) set(f *function, i int, v any) error {
 		}
 		return k.setObject(f, i, &v.object, bufferKind)
 	case *Image:
-		return k.setObject(f, i, v.handle(), imageKind)
+		return k.setObject(f, i, handle(v), imageKind)
 	case *Sampler:
-		return k.setObject(f, i, v.handle(), samplerKind)
+		return k.setObject(f, i, handle(v), samplerKind)
 	case LocalBytes:
 		if v <= 0 {
 			return refuse(f.name, InvalidArgSize, fmt.Sprintf("%d bytes of local memory", v))

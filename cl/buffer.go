@@ -101,7 +101,7 @@ func (b *Buffer) Size() int { return b.size }
 
 // Release releases the buffer; commands that use it still run. Further calls, and calls on nil,
 // do nothing.
-func (b *Buffer) Release() { b.handle().drop() }
+func (b *Buffer) Release() { handle(b).drop() }
 
 // within returns an error for a range that is empty or not inside the buffer.
 func (b *Buffer) within(f *function, offset, size int) error {
@@ -112,15 +112,7 @@ func (b *Buffer) within(f *function, offset, size int) error {
 	return nil
 }
 
-// handle returns the object, or nil for nil.
-func (b *Buffer) handle() *object {
-	if b == nil {
-		return nil
-	}
-	return &b.object
-}
-
-func (b *Buffer) use(f *function) error { return b.handle().use(f, bufferKind) }
+func (b *Buffer) use(f *function) error { return handle(b).use(f, bufferKind) }
 
 // Write copies data into the buffer, starting at offset (bytes). It returns when data may be
 // changed again.

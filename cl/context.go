@@ -29,14 +29,6 @@ func NewContext(d *Device) (*Context, error) {
 }
 
 // Release releases the context. Further calls, and calls on nil, do nothing.
-func (c *Context) Release() { c.handle().drop() }
+func (c *Context) Release() { handle(c).drop() }
 
-// handle returns the object, or nil for nil.
-func (c *Context) handle() *object {
-	if c == nil {
-		return nil
-	}
-	return &c.object
-}
-
-func (c *Context) use(f *function) error { return c.handle().use(f, contextKind) }
+func (c *Context) use(f *function) error { return handle(c).use(f, contextKind) }

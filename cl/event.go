@@ -69,17 +69,9 @@ func (l *waitList) leave() {
 
 // Release releases the event; its command continues. Further calls, and calls on nil, do
 // nothing.
-func (e *Event) Release() { e.handle().drop() }
+func (e *Event) Release() { handle(e).drop() }
 
-// handle returns the object, or nil for nil.
-func (e *Event) handle() *object {
-	if e == nil {
-		return nil
-	}
-	return &e.object
-}
-
-func (e *Event) use(f *function) error { return e.handle().use(f, eventKind) }
+func (e *Event) use(f *function) error { return handle(e).use(f, eventKind) }
 
 // Profile holds the times of a command on the device's clock, in nanoseconds. Only differences
 // are meaningful, because the clock may start anywhere. The times are those of the driver: some

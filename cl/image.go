@@ -75,17 +75,9 @@ func (c *Context) NewImage(flags MemFlags, format ImageFormat, desc ImageDesc) (
 
 // Release releases the image; commands that use it still run. Further calls, and calls on nil,
 // do nothing.
-func (i *Image) Release() { i.handle().drop() }
+func (i *Image) Release() { handle(i).drop() }
 
-// handle returns the object, or nil for nil.
-func (i *Image) handle() *object {
-	if i == nil {
-		return nil
-	}
-	return &i.object
-}
-
-func (i *Image) use(f *function) error { return i.handle().use(f, imageKind) }
+func (i *Image) use(f *function) error { return handle(i).use(f, imageKind) }
 
 // check returns an error for negative sizes, and for a buffer of an image that cannot have one.
 func (d ImageDesc) check(f *function) error {
@@ -267,12 +259,4 @@ func (c *Context) NewSampler(normalized bool, addressing AddressingMode, filter 
 }
 
 // Release releases the sampler. Further calls, and calls on nil, do nothing.
-func (s *Sampler) Release() { s.handle().drop() }
-
-// handle returns the object, or nil for nil.
-func (s *Sampler) handle() *object {
-	if s == nil {
-		return nil
-	}
-	return &s.object
-}
+func (s *Sampler) Release() { handle(s).drop() }

@@ -91,17 +91,9 @@ func (k *Kernel) SpillMem() (int64, error) {
 
 // Release releases the kernel; enqueued launches still run. Further calls, and calls on nil, do
 // nothing.
-func (k *Kernel) Release() { k.handle().drop() }
+func (k *Kernel) Release() { handle(k).drop() }
 
-// handle returns the object, or nil for nil.
-func (k *Kernel) handle() *object {
-	if k == nil {
-		return nil
-	}
-	return &k.object
-}
-
-func (k *Kernel) use(f *function) error { return k.handle().use(f, kernelKind) }
+func (k *Kernel) use(f *function) error { return handle(k).use(f, kernelKind) }
 
 // launch holds the sizes of an NDRange for the driver to read. It is part of the kernel, so that
 // a launch allocates only its event.

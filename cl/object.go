@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// object is a handle of an OpenCL object with a count of its users. It is embedded in every type
-// that has a Release.
+// object is a handle of an OpenCL object with a count of its users. It is the first field of every type
+// that has a Release: see handle.
 //
 // The users are the owner, until Release, and each call in progress. So a Release during a call
 // takes effect when the call is done, and a call after Release is an error instead of an access
@@ -35,6 +35,11 @@ var (
 	kernelKind  = &kind{"kernel", &api.clReleaseKernel, InvalidKernel}
 	eventKind   = &kind{"event", &api.clReleaseEvent, InvalidEvent}
 )
+
+// handle returns the object of a context, queue, buffer, image, sampler, program, kernel or event, whose first field it is; nil for nil.
+func handle[T Context | Queue | Buffer | Image | Sampler | Program | Kernel | Event](of *T) *object {
+	return (*object)(unsafe.Pointer(of))
+}
 
 // own initialises the object with its first user, the owner.
 func (o *object) own(k *kind, id uintptr) {

@@ -176,17 +176,9 @@ func (p *Program) KernelNames() ([]string, error) {
 
 // Release releases the program; its kernels stay usable. Further calls, and calls on nil, do
 // nothing.
-func (p *Program) Release() { p.handle().drop() }
+func (p *Program) Release() { handle(p).drop() }
 
-// handle returns the object, or nil for nil.
-func (p *Program) handle() *object {
-	if p == nil {
-		return nil
-	}
-	return &p.object
-}
-
-func (p *Program) use(f *function) error { return p.handle().use(f, programKind) }
+func (p *Program) use(f *function) error { return handle(p).use(f, programKind) }
 
 // BuildError is the error of a failed build.
 type BuildError struct {

@@ -85,17 +85,9 @@ func (q *Queue) call(f *function) error {
 
 // Release releases the queue; enqueued commands still run. Further calls, and calls on nil, do
 // nothing.
-func (q *Queue) Release() { q.handle().drop() }
+func (q *Queue) Release() { handle(q).drop() }
 
-// handle returns the object, or nil for nil.
-func (q *Queue) handle() *object {
-	if q == nil {
-		return nil
-	}
-	return &q.object
-}
-
-func (q *Queue) use(f *function) error { return q.handle().use(f, queueKind) }
+func (q *Queue) use(f *function) error { return handle(q).use(f, queueKind) }
 
 // command is one call that enqueues a command. It keeps the objects that the call uses alive
 // until end.
