@@ -1,7 +1,10 @@
 // Package excerpt shortens what messages quote, and shows in it what nobody would see.
 package excerpt
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Visible is a text with escapes, such as \u202e, in the place of characters that change the direction of writing: with them, a text may look
 // like another one. In strings of JSON, C and Python the escapes are the same characters.
@@ -43,4 +46,15 @@ func FirstLine(text string) string {
 		line = strings.TrimRight(line, " ") + " […]"
 	}
 	return line
+}
+
+// Beginning returns the first bytes of a long text, with a mark, or the whole of a short one.
+func Beginning(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit] + "\n[…]"
 }

@@ -94,7 +94,7 @@ const (
 type Cell struct {
 	State    string      `json:"state"`
 	Status   tune.Status `json:"status,omitempty"` // with StateFailed
-	Reason   string      `json:"reason,omitempty"` // likewise
+	Reason   string      `json:"reason,omitempty"` // likewise; at most its first 4 KiB
 	Time     *float64    `json:"time_ms"`
 	Slowdown *float64    `json:"slowdown"` // cost over that of the device's best, at least 1
 	InTurn   bool        `json:"in_turn"`  // the slow-down comes from measurements in turn

@@ -33,19 +33,14 @@ func Wanted(sources []Source, o Options) ([]space.Configuration, error) {
 	keys = append(keys, g.shortlist()...)
 	var wanted []space.Configuration
 	seen := map[string]bool{"": true}
-	add := func(c space.Configuration) {
-		if key := g.key(c); !seen[key] {
-			seen[key] = true
-			wanted = append(wanted, c)
-		}
-	}
 	for _, key := range keys {
-		if key != "" {
-			add(g.configuration(key))
+		if !seen[key] {
+			seen[key] = true
+			wanted = append(wanted, g.configuration(key))
 		}
 	}
-	if o.Default != nil {
-		add(*o.Default)
+	if o.Default != nil && !seen[g.key(*o.Default)] {
+		wanted = append(wanted, *o.Default)
 	}
 	return wanted, nil
 }
@@ -78,17 +73,13 @@ func Cross(
 	for _, r := range log.Previous() {
 		kept[r.Configuration.Key()] = true
 	}
-	failed, err := failures(known)
-	if err != nil {
-		return nil, err
-	}
 	var admitted []tune.Result
 	for _, c := range wanted {
 		c, err := p.Parameters().Configure(values(c))
 		if err != nil {
 			return nil, fmt.Errorf("run %s on %s: %w", c, e.Device().Name, err)
 		}
-		if failed(c) || p.Parameters().CheckValues(c) != nil {
+		if failed(known, c) || p.Parameters().CheckValues(c) != nil {
 			continue // of another space, possible if a record has no digest: the cell stays missing
 		}
 		refused := p.Admit(c, e.Device())
@@ -116,18 +107,15 @@ func Cross(
 	return loop.Run(ctx, p, e, loop.Options{Space: s, Log: log, Retry: retry, OnResult: onResult, Finalists: len(admitted)})
 }
 
-// failures returns a function that reports whether a configuration failed according to sources of
-// one device.
-func failures(sources []Source) (func(space.Configuration) bool, error) {
-	if len(sources) == 0 {
-		return func(space.Configuration) bool { return false }, nil
+// failed reports whether a configuration failed according to sources of one device. The first that has it counts, searches before others.
+func failed(known []Source, c space.Configuration) bool {
+	of := values(c)
+	for _, search := range []bool{true, false} {
+		for i := range known {
+			if r := tune.ResultOf(known[i].Record.Results, of); r != nil && known[i].isSearch() == search {
+				return r.Status != tune.Correct
+			}
+		}
 	}
-	g, err := gather(sources)
-	if err != nil {
-		return nil, err
-	}
-	return func(c space.Configuration) bool {
-		key := g.key(c)
-		return slices.ContainsFunc(g.devices, func(m *measured) bool { e := m.entries[key]; return e != nil && !e.correct() })
-	}, nil
+	return false
 }

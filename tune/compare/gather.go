@@ -138,8 +138,10 @@ func (g *gathered) add(i int) error {
 			m.entries[key] = e
 			m.keys = append(m.keys, key)
 		}
-		if c, known := finalCost(g.objective, r); known && e.correct() && r.Status == tune.Correct {
-			e.finals = append(e.finals, finalTime{i, c, r.Figures()})
+		if f := r.Figures(); f.Final && e.correct() && r.Status == tune.Correct {
+			if c, err := costOf(g.objective, f.Objective); err == nil {
+				e.finals = append(e.finals, finalTime{i, c, f})
+			}
 		}
 	}
 	return nil
@@ -203,15 +205,9 @@ func (m *measured) better(a, b string) bool {
 	if f, g, together := inTurn(x, y); together {
 		return f.cost < g.cost
 	}
-	return x.known() < y.known()
-}
-
-// known is the cost by the latest final measurement, else by the search.
-func (e *entry) known() cost {
-	if n := len(e.finals); n > 0 {
-		return e.finals[n-1].cost
-	}
-	return e.cost
+	first, _ := x.latest()
+	second, _ := y.latest()
+	return first < second
 }
 
 // bySearch are the figures of the search.
@@ -220,12 +216,12 @@ func (e *entry) bySearch() tune.Figures {
 	return tune.Figures{Time: r.Time(), Judgement: judge.Judgement{Metrics: r.Metrics, Objective: r.Objective}}
 }
 
-// latest are the figures of the latest final measurement, else of the search.
-func (e *entry) latest() tune.Figures {
+// latest are the cost and the figures of the latest final measurement, else of the search.
+func (e *entry) latest() (cost, tune.Figures) {
 	if n := len(e.finals); n > 0 {
-		return e.finals[n-1].Figures
+		return e.finals[n-1].cost, e.finals[n-1].Figures
 	}
-	return e.bySearch()
+	return e.cost, e.bySearch()
 }
 
 // inTurn is what two configurations took in the latest final measurement that both took part in.

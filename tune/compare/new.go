@@ -52,7 +52,7 @@ func New(sources []Source, o Options) (*Comparison, error) {
 		d.Letter, d.Label = g.letter(i), labels[i]
 		c.Devices = append(c.Devices, d)
 	}
-	if g.sized() {
+	if c.Sized() {
 		c.Digest, c.ProblemSize = "", nil // those of a size
 	}
 	for i, m := range g.devices {
@@ -90,11 +90,12 @@ func (g *gathered) describe(m *measured, o Options) Device {
 		return d
 	}
 	e := m.entries[m.best]
-	f := e.latest()
-	b := &Best{Configuration: e.configuration.String(), Values: values(e.configuration), Time: f.Time, InTurn: f.Final, Verified: e.first.Verified}
-	b.OfLimit = ofLimit(f)
-	b.Gain, b.WhyNoGain = g.gain(m, o)
-	d.Best = b
+	_, f := e.latest()
+	d.Best = &Best{
+		Configuration: e.configuration.String(), Values: values(e.configuration), Time: f.Time, InTurn: f.Final, Verified: e.first.Verified,
+		OfLimit: ofLimit(f),
+	}
+	d.Best.Gain, d.Best.WhyNoGain = g.gain(m, o)
 	return d
 }
 
@@ -176,6 +177,9 @@ func (g *gathered) whyNone(m *measured) string {
 		len(m.keys), strings.Join(parts, ", "), e.configuration, excerpt.FirstLine(e.first.Reason))
 }
 
+// maxReason is the number of bytes that a cell keeps of a reason: build logs can be long.
+const maxReason = 4 << 10
+
 // cell returns the result of a configuration on a device.
 func (m *measured) cell(key string) Cell {
 	e := m.entries[key]
@@ -183,7 +187,7 @@ func (m *measured) cell(key string) Cell {
 	case e == nil:
 		return Cell{State: StateMissing}
 	case !e.correct():
-		return Cell{State: StateFailed, Status: e.first.Status, Reason: e.first.Reason}
+		return Cell{State: StateFailed, Status: e.first.Status, Reason: excerpt.Beginning(strings.TrimSpace(e.first.Reason), maxReason)}
 	}
 	r := m.relate(key)
 	return Cell{

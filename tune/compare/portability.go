@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/internal/each"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/judge"
 )
 
@@ -45,16 +44,6 @@ func costOf(o judge.Objective, value float64) (cost, error) {
 		return 1 / value, nil
 	}
 	return value, nil
-}
-
-// finalCost returns the cost in a final measurement, if known.
-func finalCost(o judge.Objective, r *tune.Result) (cost, bool) {
-	f := r.Figures()
-	if !f.Final {
-		return 0, false
-	}
-	c, err := costOf(o, f.Objective)
-	return c, err == nil
 }
 
 // candidates returns the configurations that are correct on every device that has a best: first the

@@ -9,11 +9,6 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 )
 
-// sized reports whether the cases are sizes, of one device or of several.
-func (g *gathered) sized() bool {
-	return slices.ContainsFunc(g.devices, func(m *measured) bool { return m.size != "" })
-}
-
 // alone reports whether all cases are of one device, so that their sizes tell them apart.
 func (g *gathered) alone() bool {
 	return !slices.ContainsFunc(g.devices, func(m *measured) bool {
@@ -58,35 +53,26 @@ func (g *gathered) labels(identities []hardware.Device) []string {
 const closeTo = 1.05
 
 // close returns the number of evaluations of the first search of a case until a result was close to the best
-// of that search, or 0.
+// of that search, or 0. Configurations that were not evaluated do not count.
 func (g *gathered) close(m *measured) int {
-	for _, i := range m.sources {
-		if s := &g.sources[i]; s.isSearch() && len(s.Record.Results) > 0 {
-			return evaluationsTo(closeTo, func(r *tune.Result) float64 {
-				c, err := costOf(g.objective, r.Objective)
-				if err != nil || !r.Rankable() {
-					return math.Inf(1)
-				}
-				return c
-			}, s.Record.Results)
+	i := slices.IndexFunc(m.sources, func(i int) bool { return g.sources[i].isSearch() && len(g.sources[i].Record.Results) > 0 })
+	if i < 0 {
+		return 0
+	}
+	results := g.sources[m.sources[i]].Record.Results
+	costs := each.Of(results, func(r tune.Result) cost {
+		c, err := costOf(g.objective, r.Objective)
+		if err != nil || !r.Rankable() {
+			return math.Inf(1)
 		}
-	}
-	return 0
-}
-
-// evaluationsTo returns the number of results up to the first whose cost is at most the given ratio times
-// the least one; 0 if there is none. Configurations that were not evaluated do not count.
-func evaluationsTo(ratio float64, cost func(*tune.Result) float64, results []tune.Result) int {
-	least := math.Inf(1)
-	for i := range results {
-		least = math.Min(least, cost(&results[i]))
-	}
-	n := 0
-	for i := range results {
+		return c
+	})
+	least, n := slices.Min(costs), 0
+	for i, c := range costs {
 		if results[i].Status != tune.Constraints {
 			n++
 		}
-		if c := cost(&results[i]); !math.IsInf(c, 1) && c <= ratio*least {
+		if !math.IsInf(c, 1) && c <= closeTo*least {
 			return n
 		}
 	}

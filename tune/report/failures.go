@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune"
 )
 
@@ -53,7 +53,7 @@ func failuresOf(run *Run) ([]Failure, []Reason) {
 		full := string(r.Status) + "\n" + r.Reason
 		at, ok := known[full]
 		if !ok {
-			text := shortened(strings.TrimSpace(strings.ToValidUTF8(r.Reason, "\uFFFD")), maxReason)
+			text := excerpt.Beginning(strings.TrimSpace(strings.ToValidUTF8(r.Reason, "\uFFFD")), maxReason)
 			if room -= len(text); room < 0 {
 				text = line
 			}
@@ -74,15 +74,4 @@ func failuresOf(run *Run) ([]Failure, []Reason) {
 		reasons[i].Failure = place[failures[reasons[i].Failure].First]
 	}
 	return sorted, reasons
-}
-
-// shortened keeps the beginning of a text, and says that it did.
-func shortened(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit] + "\n[…]"
 }

@@ -52,8 +52,8 @@ func importanceOf(run *Run) *Importance {
 	}
 	m := &Importance{Used: len(rows)}
 	column := func(parameter int) []int {
-		positions := run.cells(parameter)
-		return each.Of(rows, func(row int) int { return positions[row] })
+		indices := run.index(parameterColumn(parameter))
+		return each.Of(rows, func(row int) int { return int(indices[row]) })
 	}
 	for i, p := range run.Parameters {
 		if len(p.Values) > 1 {
@@ -118,28 +118,6 @@ func importanceRows(run *Run) (rows []int, y []float64) {
 		y = append(y, v)
 	}
 	return rows, y
-}
-
-// cells returns the index of the value of a parameter among its values, for each row. The values have the order of [valueOrder].
-func (run *Run) cells(parameter int) []int {
-	rank := make([]int, len(run.Parameters[parameter].Values))
-	for index, i := range valueOrder(run.Parameters[parameter]) {
-		rank[i] = index
-	}
-	column := run.index(parameterColumn(parameter))
-	return each.Of(column, func(i uint32) int { return rank[i] })
-}
-
-// valueOrder are the positions of a parameter's values, numbers in ascending order.
-func valueOrder(p Parameter) []int {
-	order := make([]int, len(p.Values))
-	for i := range order {
-		order[i] = i
-	}
-	if p.Numeric {
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.Numbers[a], p.Numbers[b]) })
-	}
-	return order
 }
 
 // correlationRatio is ε² of a feature: 1 − MS within / MS total, by value. It is never below 0, and nil where there are fewer

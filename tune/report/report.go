@@ -113,27 +113,9 @@ type Comparison struct {
 	NoOverall  string         `json:"no_overall"` // why there is no best over all
 }
 
-// Compare is a comparison for the page. Reasons of failures are cut as those of runs are.
+// Compare is a comparison for the page.
 func Compare(c *compare.Comparison) *Comparison {
-	shown := *c
-	shown.Matrix = make([][]compare.Cell, len(c.Matrix))
-	for i := range c.Matrix {
-		shown.Matrix[i] = withShortReasons(c.Matrix[i])
-	}
-	if c.Overall != nil {
-		overall := *c.Overall
-		overall.Cells = withShortReasons(overall.Cells)
-		shown.Overall = &overall
-	}
-	return &Comparison{Comparison: &shown, Title: c.Title(), Tables: c.Tables(), Candidates: c.Candidates(), NoOverall: c.NoOverall()}
-}
-
-func withShortReasons(cells []compare.Cell) []compare.Cell {
-	cells = slices.Clone(cells)
-	for i := range cells {
-		cells[i].Reason = shortened(strings.TrimSpace(cells[i].Reason), maxReason)
-	}
-	return cells
+	return &Comparison{Comparison: c, Title: c.Title(), Tables: c.Tables(), Candidates: c.Candidates(), NoOverall: c.NoOverall()}
 }
 
 // comparisonOf compares records of one problem on several devices or at several sizes. Of others it is nil, and so it

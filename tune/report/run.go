@@ -121,12 +121,11 @@ func newRun(s Source) (*Run, error) {
 	if err := run.fillColumns(h.Parameters, metrics); err != nil {
 		return nil, err
 	}
-	best := bestOf(run.results, run.ranking)
 	run.Failures, run.Reasons = failuresOf(run)
 	run.Spent = spentOf(run)
-	run.Summary = summarize(run, best)
+	run.Summary = summarize(run)
 	run.Front = FrontOf(h.Objective, run.results)
-	run.Notices = noticesOf(run, best, h)
+	run.Notices = noticesOf(run, h)
 	return run, nil
 }
 

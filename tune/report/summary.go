@@ -79,7 +79,7 @@ type MetricFigure struct {
 	AtTime bool    `json:"atTime"`
 }
 
-func summarize(run *Run, b *best) Summary {
+func summarize(run *Run) Summary {
 	s := Summary{Evaluations: len(run.results), Combinations: combinations(run.Parameters), Statuses: []StatusCount{}}
 	counts := map[tune.Status]int{}
 	for i := range run.results {
@@ -97,10 +97,10 @@ func summarize(run *Run, b *best) Summary {
 			s.Statuses = append(s.Statuses, StatusCount{string(status), status.Text(), n})
 		}
 	}
-	if b == nil {
+	if len(run.ranking.Indices) == 0 {
 		return s
 	}
-	s.Best = describeBest(run, b)
+	s.Best = describeBest(run)
 	values := run.objectives()
 	median, worst := judge.StatsOf(values).Median, slices.Max(values)
 	if run.objective.Maximize {
@@ -110,7 +110,7 @@ func summarize(run *Run, b *best) Summary {
 	s.OverMedian, s.OverWorst = gain(run.objective.Gain(s.Best.SearchObjective, median)), gain(run.objective.Gain(s.Best.SearchObjective, worst))
 	if base := tune.ResultOf(run.results, run.baseline); run.baseline != nil && base != nil && base.Rankable() {
 		value := base.Figures().Objective
-		s.Baseline, s.OverBaseline = &value, gain(run.results[b.row].GainOver(run.objective, base))
+		s.Baseline, s.OverBaseline = &value, gain(run.results[s.Best.Row].GainOver(run.objective, base))
 	}
 	return s
 }
@@ -136,11 +136,13 @@ func combinations(parameters []Parameter) string {
 	return product.String()
 }
 
-func describeBest(run *Run, b *best) *Best {
-	r := &run.results[b.row]
-	f := b.figures
+// describeBest describes the first of the ranking.
+func describeBest(run *Run) *Best {
+	row := run.ranking.Indices[0]
+	r := &run.results[row]
+	f := r.Figures()
 	d := &Best{
-		Row: b.row, Configuration: r.Configuration.String(), Options: strings.TrimSpace(launch.OptionsAt(run.options, run.defined, r.Configuration) + " " + launch.BuildOptions(r.Configuration, nil)), Sizes: r.Launches(),
+		Row: row, Configuration: r.Configuration.String(), Options: strings.TrimSpace(launch.OptionsAt(run.options, run.defined, r.Configuration) + " " + launch.BuildOptions(r.Configuration, nil)), Sizes: r.Launches(),
 		YAML: asYAML(r.Configuration), Objective: f.Objective, SearchObjective: r.Objective,
 		Time: f.Time, Final: f.Final, Launches: len(r.Times), SearchTime: r.Time(), Deviation: r.Stats().StandardDeviation,
 		Metrics: []MetricFigure{}, Verified: r.Verified, Device: r.Device, FinalDevice: r.FinalDevice,
@@ -178,21 +180,6 @@ func asYAML(c space.Configuration) string {
 	return b.String()
 }
 
-// A best is the best configuration of a run.
-type best struct {
-	row     int
-	figures tune.Figures
-}
-
-// bestOf is the first of a ranking; nil where that is empty.
-func bestOf(results []tune.Result, ranking tune.Ranking) *best {
-	if len(ranking.Indices) == 0 {
-		return nil
-	}
-	row := ranking.Indices[0]
-	return &best{row: row, figures: results[row].Figures()}
-}
-
 // The levels of a [Notice].
 const (
 	levelWarning = "warning"
@@ -204,7 +191,7 @@ const (
 const noisy = 0.05
 
 // noticesOf says what is doubtful about a run, then what could be better.
-func noticesOf(run *Run, b *best, h *record.Header) []Notice {
+func noticesOf(run *Run, h *record.Header) []Notice {
 	all := []Notice{}
 	warn := func(format string, a ...any) {
 		all = append(all, Notice{levelWarning, fmt.Sprintf(format, a...)})
@@ -213,6 +200,7 @@ func noticesOf(run *Run, b *best, h *record.Header) []Notice {
 		all = append(all, Notice{levelHint, fmt.Sprintf(format, a...)})
 	}
 	s := &run.Summary
+	b := s.Best
 	if len(run.results) == 0 {
 		return all // a run that has only begun
 	}
@@ -244,8 +232,8 @@ func noticesOf(run *Run, b *best, h *record.Header) []Notice {
 	for _, text := range tune.Notices(run.results, run.Device) {
 		warn("%s.", text)
 	}
-	r := &run.results[b.row]
-	if stats := r.Stats(); stats.Mean > 0 && stats.Count > 1 && stats.StandardDeviation/stats.Mean > noisy && !b.figures.Final {
+	r := &run.results[b.Row]
+	if stats := r.Stats(); stats.Mean > 0 && stats.Count > 1 && stats.StandardDeviation/stats.Mean > noisy && !b.Final {
 		warn("The times of the best scatter by %s %% (standard deviation over mean of %d launches): a repeated run may choose another.",
 			figure.Number(100*stats.StandardDeviation/stats.Mean), stats.Count)
 	}
@@ -253,10 +241,10 @@ func noticesOf(run *Run, b *best, h *record.Header) []Notice {
 		warn("%d of %d correct configurations take no part in the front: they lack a value of an objective, "+
 			"or were measured only once because they were slow (measure.early_stop).", n, correct)
 	}
-	if n := rivals(run, b); n > 0 {
-		hint("%s within 1 %% of the best: a difference that another run may turn around.", countConfigurations(n))
+	if n := rivals(run); n > 0 {
+		hint("Within 1 %% of the best: %s more. Another run may turn that difference around.", figure.Count(n, "configuration"))
 	}
-	if edges := edgesOf(run, b); len(edges) > 0 {
+	if edges := edgesOf(run); len(edges) > 0 {
 		hint("The best lies at the edge of what was tried: %s. Values beyond may be better still.", strings.Join(edges, ", "))
 	}
 	return all
@@ -274,23 +262,16 @@ func besideFront(run *Run) int {
 	return n
 }
 
-func countConfigurations(n int) string {
-	if n == 1 {
-		return "1 other configuration is"
-	}
-	return fmt.Sprintf("%d other configurations are", n)
-}
-
 // rivals are how many others are within 1 % of the best by the objective: in the final measurement
 // where that decided, else in the search.
-func rivals(run *Run, b *best) int {
-	n := 0
+func rivals(run *Run) int {
+	n, b := 0, run.Summary.Best
 	for _, i := range run.ranking.Indices {
 		f := run.results[i].Figures()
-		if i == b.row || f.Final != b.figures.Final {
+		if i == b.Row || f.Final != b.Final {
 			continue
 		}
-		if x, y := f.Objective, b.figures.Objective; y != 0 && math.Abs(x-y) <= 0.01*math.Abs(y) {
+		if x, y := f.Objective, b.Objective; y != 0 && math.Abs(x-y) <= 0.01*math.Abs(y) {
 			n++
 		}
 	}
@@ -299,30 +280,16 @@ func rivals(run *Run, b *best) int {
 
 // edgesOf are the parameters of which the best has the largest number of at least three that
 // grow by a factor or a step. The smallest is left out: it is most often the smallest there is.
-func edgesOf(run *Run, b *best) []string {
+func edgesOf(run *Run) []string {
 	var edges []string
 	for _, p := range run.Parameters {
 		if !p.Numeric || len(p.Numbers) < 3 {
 			continue
 		}
-		v, _ := run.results[b.row].Configuration.Get(p.Name)
-		mine, _ := space.Number(v)
-		largest := true
-		for _, f := range p.Numbers {
-			largest = largest && f <= mine
-		}
-		if largest {
-			edges = append(edges, fmt.Sprintf("%s=%s is the largest value", p.Name, figureOf(p, mine)))
+		v, _ := run.results[run.Summary.Best.Row].Configuration.Get(p.Name)
+		if mine, _ := space.Number(v); mine >= slices.Max(p.Numbers) {
+			edges = append(edges, fmt.Sprintf("%s=%s is the largest value", p.Name, space.FormatValue(v)))
 		}
 	}
 	return edges
-}
-
-func figureOf(p Parameter, v float64) string {
-	for i, f := range p.Numbers {
-		if f == v {
-			return p.Values[i]
-		}
-	}
-	return figure.Number(v)
 }
