@@ -92,7 +92,7 @@ func TestFlagsFirstIsIdempotent(t *testing.T) {
 }
 
 func TestFlagFault(t *testing.T) {
-	flags := tuneFlags()
+	flags := new(searchOptions).flags()
 	for _, test := range []struct{ given, want string }{
 		{"flag provided but not defined: -devise", `there is no flag --devise; did you mean "--device"?`},
 		{"flag provided but not defined: -x", "there is no flag -x"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -18,7 +19,19 @@ import (
 	"github.com/ndtune/ndtune/tune/report"
 )
 
-func captureCommand() *cli.Command {
+type captureOptions struct {
+	searchOptions
+	program     []string
+	kernels     cli.StringSlice
+	once, json  bool
+	limit       int    // of what the layer writes, in MiB
+	with, check string // "": none
+	folder      string
+	pages       cli.StringSlice
+}
+
+func captureCommand(run runner[captureOptions]) *cli.Command {
+	o := &captureOptions{}
 	return &cli.Command{
 		Name:      "capture",
 		Usage:     "find the kernels on which an application spends its time, and capture them",
@@ -48,37 +61,35 @@ the application had in memory: only its owner may read the folder.
 cliloader is looked for in PATH, or where NDTUNE_CLILOADER says.`,
 		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{
-				Name: "kernel", Aliases: []string{"k"}, Category: categoryCapture,
+				Name: "kernel", Aliases: []string{"k"}, Destination: &o.kernels, Category: categoryCapture,
 				Usage: "capture the kernel `NAME`, whatever time it takes; may be repeated",
 			},
 			&cli.BoolFlag{
-				Name: "once", Category: categoryCapture,
+				Name: "once", Destination: &o.once, Category: categoryCapture,
 				Usage: "run the program once: times and captures, of each kernel the first launch, come from the same run",
 			},
 			&cli.IntFlag{
-				Name: "capture-limit", Value: 4096, Category: categoryCapture, Usage: "end the program if the layer writes more than `N` MiB in a run",
+				Name: "capture-limit", Destination: &o.limit, Value: 4096, Category: categoryCapture, Usage: "end the program if the layer writes more than `N` MiB in a run",
 			},
 			&cli.StringFlag{
-				Name: "with", TakesFile: true, Category: categoryCapture,
+				Name: "with", Destination: &o.with, TakesFile: true, Category: categoryCapture,
 				Usage: "run the program without and with the best configurations that the searches in `FOLDER` have found, as far as they can be injected",
 			},
 			&cli.StringFlag{
-				Name: "check", Category: categoryCapture,
+				Name: "check", Destination: &o.check, Category: categoryCapture,
 				Usage: "with --with: after each run, run `COMMAND`, which fails if the output of the program is wrong",
 			},
 			&cli.StringFlag{
-				Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
+				Name: "output", Aliases: []string{"o"}, Destination: &o.folder, TakesFile: true, Category: categoryOutput,
 				Usage: "write to `FOLDER` (default: PROGRAM.capture)",
 			},
-			&cli.BoolFlag{Name: "json", Category: categoryOutput, Usage: "print the profile and the answer as JSON"},
+			&cli.BoolFlag{Name: "json", Destination: &o.json, Category: categoryOutput, Usage: "print the profile and the answer as JSON"},
 			&cli.StringSliceFlag{
-				Name: "report", TakesFile: true, Category: categoryOutput,
+				Name: "report", Destination: &o.pages, TakesFile: true, Category: categoryOutput,
 				Usage: "write a report of all searches to `FILE`: .html (the page) or .md (a table); may be repeated",
 			},
-		}, slices.DeleteFunc(tuneFlags(), func(f cli.Flag) bool {
-			return slices.Contains([]string{"output", "log", "start", "prior", "retry-failures", "serve"}, f.Names()[0])
-		})...),
-		Action: captureProgram,
+		}, without(o.flags(), "output", "log", "start", "prior", "retry-failures", "serve")...),
+		Action: action(o, run),
 	}
 }
 
@@ -98,58 +109,65 @@ func (e *programError) Unwrap() error { return errReported }
 
 // A capturing is a run of the command.
 type capturing struct {
-	cli     *cli.Context
+	*console
+	options *captureOptions
 	app     *capture.Application
 	profile *capture.Profile
 	failed  error // the program's own end, if it is no success
 }
 
-// captureProgram profiles a program, captures its costliest launches, and tunes them.
-func captureProgram(c *cli.Context) error {
-	k := &capturing{cli: c, app: &capture.Application{Args: c.Args().Slice(), Folder: c.String("output"), Limit: int64(c.Int("capture-limit")) << 20}}
-	page := c.StringSlice("report")
-	if err := checkOutputs("report", page, report.CheckPath); err != nil {
+func (o *captureOptions) read(c *cli.Context) error {
+	o.program = c.Args().Slice()
+	if err := checkOutputs("report", o.pages.Value(), report.CheckPath); err != nil {
 		return err
 	}
-	if c.String("check") != "" && c.String("with") == "" {
+	switch {
+	case o.check != "" && o.with == "":
 		return wrong("--check needs --with: it judges the output of a program that runs with other configurations")
+	case len(o.program) > 0:
+	case o.with != "":
+		return wrong("name the program to run with what %s holds: %s --with FOLDER -- PROGRAM", o.with, c.Command.HelpName)
+	case o.folder == "":
+		return wrong("name a program: %s %s (see %s --help)", c.Command.HelpName, c.Command.ArgsUsage, c.Command.HelpName)
 	}
+	return cmp.Or(o.spec.read(), o.readSearch(c))
+}
+
+// captureProgram profiles a program, captures its costliest launches, and tunes them.
+func captureProgram(ctx context.Context, t *console, o *captureOptions) error {
+	k := &capturing{console: t, options: o, app: &capture.Application{Args: o.program, Folder: o.folder, Limit: int64(o.limit) << 20}}
 	var err error
-	if len(k.app.Args) > 0 {
-		err = k.run()
-	} else if c.IsSet("with") {
-		err = wrong("name the program to run with what %s holds: %s --with FOLDER -- PROGRAM", c.String("with"), c.Command.HelpName)
-	} else if !c.IsSet("output") {
-		err = wrong("name a program: %s %s (see %s --help)", c.Command.HelpName, c.Command.ArgsUsage, c.Command.HelpName)
+	if len(o.program) > 0 {
+		err = k.run(ctx)
 	} else if k.profile, err = capture.ReadProfile(k.app.Folder); err != nil {
 		err = &usageError{err}
 	}
-	if err != nil || c.IsSet("with") {
+	if err != nil || o.with != "" {
 		return err
 	}
-	answers, err := k.tune()
-	if c.Bool("json") {
-		err = errors.Join(err, printJSON(c.App.Writer, struct {
+	answers, err := k.tune(ctx)
+	if o.json {
+		err = errors.Join(err, t.json(struct {
 			*capture.Profile
 			Launches []*answer `json:"launches"`
 		}{k.profile, answers}))
 	} else {
-		printTitled(c.App.Writer, k.table(answers))
+		printTitled(t.out, k.table(answers))
 	}
-	return cmp.Or(errors.Join(err, writeSearches(answers, page)), k.failed)
+	return cmp.Or(errors.Join(err, writeSearches(answers, o.pages.Value())), k.failed)
 }
 
 // run runs the program: for its profile and to capture its launches, or with what others have found.
-func (k *capturing) run() (err error) {
-	c, a := k.cli, k.app
+func (k *capturing) run(ctx context.Context) (err error) {
+	o, a := k.options, k.app
 	if _, err := exec.LookPath(a.Args[0]); err != nil {
 		return &usageError{err}
 	}
 	if a.Loader, err = capture.FindLoader(); err != nil {
 		return &usageError{err}
 	}
-	if folder := c.String("with"); folder != "" {
-		return k.runWith(folder)
+	if o.with != "" {
+		return k.runWith(ctx, o.with)
 	}
 	a.Folder = cmp.Or(a.Folder, filepath.Base(a.Args[0])+".capture")
 	if entries, _ := os.ReadDir(a.Folder); len(entries) > 0 {
@@ -164,22 +182,22 @@ func (k *capturing) run() (err error) {
 			_ = os.Remove(a.Folder) // it stays unless it is empty
 		}
 	}()
-	names, times := c.StringSlice("kernel"), "twice, first for the times of its kernels, then to capture the costliest"
-	if c.Bool("once") {
+	names, times := o.kernels.Value(), "twice, first for the times of its kernels, then to capture the costliest"
+	if o.once {
 		times = "once, and the first launch of each kernel is captured"
 	}
 	k.say("%s runs %s.", a.Args[0], times)
 	k.say("%s, for you alone, gets what the application has in memory. A run that writes more than %s (--capture-limit) is ended.",
 		a.Folder, formatBytes(a.Limit))
-	if !c.Bool("once") {
-		if err := k.measure(names); err != nil {
+	if !o.once {
+		if err := k.measure(ctx, names); err != nil {
 			return err
 		}
 	}
 	k.profile, err = a.Capture(k.profile, names, func(missing []capture.Launches) bool {
 		k.say("The first launches of %s have other sizes than the costliest ones: %s runs once more.",
 			joinTexts(", ", func(l capture.Launches) string { return l.Kernel }, missing...), a.Args[0])
-		return c.Context.Err() == nil
+		return ctx.Err() == nil
 	})
 	if errors.Is(err, capture.ErrLimit) {
 		k.say("%v, so the program was ended; what was captured until then stays.", err)
@@ -189,25 +207,25 @@ func (k *capturing) run() (err error) {
 		return err
 	}
 	k.ended(k.profile)
-	return errors.Join(k.profile.Write(a.Folder), k.checkLaunches(names))
+	return errors.Join(k.profile.Write(a.Folder), k.checkLaunches(ctx, names))
 }
 
 // measure runs the program for its profile, and chooses the launches to capture.
-func (k *capturing) measure(names []string) error {
+func (k *capturing) measure(ctx context.Context, names []string) error {
 	p, err := k.app.Measure()
 	if err != nil {
 		return err
 	}
 	switch k.ended(p); {
-	case k.cli.Context.Err() != nil:
+	case ctx.Err() != nil:
 		k.say("Nothing was captured; --once captures in the first run, until Ctrl-C.")
-		return k.cli.Context.Err()
+		return ctx.Err()
 	case len(p.Launches) == 0 && k.failed != nil:
 		k.say("It ended before there was a report of its times, so the first launch of each kernel is captured now.")
 		return nil
 	}
 	k.profile = p
-	if err := k.checkLaunches(names); err != nil {
+	if err := k.checkLaunches(ctx, names); err != nil {
 		return err
 	}
 	k.say("%s runs again, to capture %s.", k.app.Args[0], figure.Count(p.Choose(ninetyPercent, names...), "launch"))
@@ -223,13 +241,13 @@ func (k *capturing) ended(p *capture.Profile) {
 }
 
 // checkLaunches refuses a profile that has no kernels, or not those with the names.
-func (k *capturing) checkLaunches(names []string) error {
+func (k *capturing) checkLaunches(ctx context.Context, names []string) error {
 	var launched []string
 	for _, l := range k.profile.Launches {
 		launched = append(launched, l.Kernel)
 	}
 	slices.Sort(launched)
-	if len(launched) == 0 && k.cli.Context.Err() == nil && k.failed == nil {
+	if len(launched) == 0 && ctx.Err() == nil && k.failed == nil {
 		return fmt.Errorf("%s has launched no OpenCL kernel that cliloader sees: it may use another interface, link OpenCL statically, or be "+
 			"privileged", k.app.Args[0])
 	}
@@ -244,5 +262,5 @@ func (k *capturing) checkLaunches(names []string) error {
 
 // say tells what the command does, on standard error: standard output is the program's while it runs.
 func (k *capturing) say(format string, a ...any) {
-	fmt.Fprintf(k.cli.App.ErrWriter, "ndtune: "+format+"\n", a...)
+	fmt.Fprintf(k.notes, "ndtune: "+format+"\n", a...)
 }

@@ -60,44 +60,41 @@ func answersOf(p *capture.Profile, folder string) (all []*answer) {
 
 // tune makes the specification of each captured launch, launches the captured configuration, and tunes those with values to try, if there is
 // time for that.
-func (k *capturing) tune() ([]*answer, error) {
-	c, all, total := k.cli, answersOf(k.profile, k.app.Folder), 0.0
-	each := func(ctx context.Context, do func(a *answer) error) {
+func (k *capturing) tune(ctx context.Context) ([]*answer, error) {
+	o, all, total := k.options, answersOf(k.profile, k.app.Folder), 0.0
+	each := func(until context.Context, do func(a *answer) error) {
 		for _, a := range all {
-			if a.folder == "" || ctx.Err() != nil || a.failed {
-			} else if err := do(a); err != nil && c.Context.Err() == nil {
+			if a.folder == "" || until.Err() != nil || a.failed {
+			} else if err := do(a); err != nil && ctx.Err() == nil {
 				a.Note, a.failed = excerpt.FirstLine(err.Error()), true
 			}
 		}
 	}
-	quiet := c.Bool("quiet")
-	_ = c.Set("quiet", "true") // each of the first searches is one launch
-	each(c.Context, k.prepare)
-	_ = c.Set("quiet", fmt.Sprint(quiet))
+	each(ctx, func(a *answer) error { return k.prepare(ctx, a) })
 	for _, a := range all {
 		if a.open {
 			total += a.Share
 		}
 	}
-	if c.IsSet("time-limit") || c.IsSet("max-evals") {
-		each(c.Context, func(a *answer) error {
+	if o.timeLimit > 0 || o.maxEvaluations > 0 {
+		each(ctx, func(a *answer) error {
 			if !a.open {
 				return nil
 			}
-			return k.search(a, time.Duration(float64(c.Duration("time-limit"))*a.Share/total), c.Int("max-evals"))
+			return k.search(ctx, k.console, a, time.Duration(float64(o.timeLimit)*a.Share/total), o.maxEvaluations)
 		})
 	}
 	each(context.Background(), func(a *answer) error { _, err := a.read(k.profile); return err }) // also what an interrupted search has found
-	return all, c.Context.Err()
+	return all, ctx.Err()
 }
 
 // prepare makes the specification of a captured launch, if there is none yet, and launches the captured configuration, if it was not.
-func (k *capturing) prepare(a *answer) error {
+func (k *capturing) prepare(ctx context.Context, a *answer) error {
 	devices, err := device.List()
 	if err != nil {
 		return err
 	}
-	if a.on, err = device.Select(devices, cmp.Or(k.cli.String("device"), a.Device)); err != nil {
+	if a.on, err = device.Select(devices, cmp.Or(k.options.device, a.Device)); err != nil {
 		return err
 	}
 	if _, err := os.Stat(a.spec); os.IsNotExist(err) {
@@ -106,8 +103,8 @@ func (k *capturing) prepare(a *answer) error {
 			return err
 		}
 		k.say("%s: repeating the captured launch, and writing %s", a.name, a.spec)
-		compiler := initial.Compiler{Device: a.on, Timeout: k.cli.Duration("build-timeout")}
-		if _, err := initial.FromCapture(k.cli.Context, launch, a.spec, compiler); err != nil {
+		compiler := initial.Compiler{Device: a.on, Timeout: k.options.evaluation.buildTimeout}
+		if _, err := initial.FromCapture(ctx, launch, a.spec, compiler); err != nil {
 			return err
 		}
 	}
@@ -119,32 +116,38 @@ func (k *capturing) prepare(a *answer) error {
 	if _, err := os.Stat(a.log); err == nil {
 		return nil
 	}
-	return k.search(a, 0, 1) // the baseline
+	quiet := *k.console
+	quiet.quiet = true
+	return k.search(ctx, &quiet, a, 0, 1) // the baseline
 }
 
 // timed is the time that the timed launches of a configuration may take together.
 const timed = time.Second / 2
 
 // search searches for some time, or with some evaluations.
-func (k *capturing) search(a *answer, limit time.Duration, most int) error {
+func (k *capturing) search(ctx context.Context, t *console, a *answer, limit time.Duration, most int) error {
 	s, err := spec.Load(a.spec, spec.Options{})
 	if err != nil {
 		return err
 	}
-	j, err := newJob(k.cli, s, a.spec, a.log)
+	j, err := newJob(ctx, t, &k.options.searchOptions, s, a.spec)
 	if err != nil {
 		return err
 	}
-	j.compared, j.place.Devices, j.plan.TimeLimit, j.plan.MaxEvaluations = true, []device.Listed{a.on}, limit, most
+	j.plan.LogPath, j.plan.TimeLimit, j.plan.MaxEvaluations = a.log, limit, most
+	j.compared, j.place.Devices, j.outputs = true, []device.Listed{a.on}, nil
+	if err := j.checkFiles(); err != nil {
+		return err
+	}
 	// A kernel that takes long is launched less often: always as often, since a run log has results of one number of launches.
-	if n := int(float64(timed) / max(1, a.Mean())); n < task.DefaultLaunches && !k.cli.IsSet("iterations") {
+	if n := int(float64(timed) / max(1, a.Mean())); n < task.DefaultLaunches && k.options.evaluation.iterations == 0 {
 		j.evaluation.Iterations = max(1, n)
 		if most != 1 {
 			k.say("%s: %s of each configuration, since one takes %s ms", a.name, figure.Count(j.evaluation.Iterations, "timed launch"),
 				figure.Milliseconds(a.Mean()/1e6))
 		}
 	}
-	if _, err = j.searchAndWrite(); errors.Is(err, errIncorrect) {
+	if _, err = j.searchAndWrite(ctx); errors.Is(err, errIncorrect) {
 		err = nil
 	}
 	return err

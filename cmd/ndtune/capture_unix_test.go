@@ -5,15 +5,12 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/tune/capture"
 )
@@ -51,12 +48,11 @@ func TestInterruptedCapture(t *testing.T) {
 	// A search that is interrupted still has an answer.
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	k := &capturing{app: &capture.Application{Folder: filepath.Join(folder, "captured")}}
-	k.cli = cli.NewContext(cli.NewApp(), flag.NewFlagSet("capture", flag.ContinueOnError), &cli.Context{Context: interrupted})
+	k := &capturing{console: &console{}, options: &captureOptions{}, app: &capture.Application{Folder: filepath.Join(folder, "captured")}}
 	if k.profile, err = capture.ReadProfile(k.app.Folder); err != nil {
 		t.Fatal(err)
 	}
-	all, err := k.tune()
+	all, err := k.tune(interrupted)
 	if !errors.Is(err, context.Canceled) || !slices.ContainsFunc(all, func(a *answer) bool { return a.Kernel == "scale" && a.Here > 0 }) {
 		t.Errorf("%v, %v; want what is known of scale", all, err)
 	}

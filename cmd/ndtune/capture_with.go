@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -20,13 +21,13 @@ import (
 )
 
 // runWith runs the program without and with the best configurations of a folder, as far as they can be injected.
-func (k *capturing) runWith(folder string) error {
+func (k *capturing) runWith(ctx context.Context, folder string) error {
 	recorded, err := capture.ReadProfile(folder)
 	if err != nil {
 		return &usageError{err}
 	}
 	var check []string
-	if text := k.cli.String("check"); text != "" {
+	if text := k.options.check; text != "" {
 		if check, err = process.Words(text); err != nil {
 			return wrong("--check: %w", err)
 		}
@@ -37,7 +38,7 @@ func (k *capturing) runWith(folder string) error {
 	defer os.RemoveAll(k.app.Folder)
 	k.say("%s runs without injection.", k.app.Args[0])
 	before, err := k.app.Measure()
-	if err = k.judge(before, err, check); err != nil {
+	if err = k.judge(ctx, before, err, check); err != nil {
 		return err
 	}
 	var injection capture.Injection
@@ -62,11 +63,11 @@ func (k *capturing) runWith(folder string) error {
 	var after *capture.Profile
 	for range 2 {
 		after, err = k.app.MeasureWith(injection)
-		if err = k.judge(after, err, check); err != nil {
+		if err = k.judge(ctx, after, err, check); err != nil {
 			return err
 		}
 	}
-	printTitled(k.cli.App.Writer, beforeAfter(before, after, injection))
+	printTitled(k.out, beforeAfter(before, after, injection))
 	if len(check) == 0 {
 		k.say("Whether the output of the application is right, ndtune does not know; --check COMMAND asks a check of yours.")
 	}
@@ -74,15 +75,15 @@ func (k *capturing) runWith(folder string) error {
 }
 
 // judge returns why a run counts nothing: the program failed, or the check of the user's.
-func (k *capturing) judge(p *capture.Profile, err error, check []string) error {
+func (k *capturing) judge(ctx context.Context, p *capture.Profile, err error, check []string) error {
 	if err != nil {
 		return err
 	}
 	if k.ended(p); k.failed != nil || len(check) == 0 {
-		return cmp.Or(k.cli.Context.Err(), k.failed)
+		return cmp.Or(ctx.Err(), k.failed)
 	}
-	c := exec.CommandContext(k.cli.Context, check[0], check[1:]...)
-	c.Stdout, c.Stderr = k.cli.App.ErrWriter, k.cli.App.ErrWriter
+	c := exec.CommandContext(ctx, check[0], check[1:]...)
+	c.Stdout, c.Stderr = k.notes, k.notes
 	if err := c.Run(); err != nil {
 		k.say("After this run, the check fails: %v.", err)
 		return errIncorrect

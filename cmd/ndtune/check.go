@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -22,7 +24,20 @@ import (
 // bestChecked is how many of the best configurations of a log are checked.
 const bestChecked = 10
 
-func checkCommand() *cli.Command {
+type checkOptions struct {
+	spec             specOptions
+	device           string // "": the simulator alone
+	noSimulator      bool
+	launches, jobs   int
+	record           string
+	most             int           // configurations; 0: as many as cover all pairs of values
+	timeLimit, limit time.Duration // of all; of a configuration
+	format           string
+	outputs          cli.StringSlice
+}
+
+func checkCommand(run runner[checkOptions]) *cli.Command {
+	o := &checkOptions{}
 	return &cli.Command{
 		Name:      "check",
 		Usage:     "find faults of a kernel: data races, accesses out of bounds, uninitialised memory, divergent barriers",
@@ -40,81 +55,102 @@ two fills, several times, and with the work-groups in the opposite order.
 
 Exit status: 0 no fault; 1 faults, or nothing could be checked; 2 the command line or the
 specification is wrong; 130 interrupted.`,
-		Flags: append(specFlags(),
+		Flags: append(o.spec.flags(),
 			&cli.StringFlag{
-				Name: "device", Aliases: []string{"d"}, Category: categoryEvaluation,
+				Name: "device", Aliases: []string{"d"}, Destination: &o.device, Category: categoryEvaluation,
 				Usage: "launch on `DEVICE` too: index, platform:device, cpu, gpu, or a part of its name (default: the simulator alone)",
 			},
-			&cli.BoolFlag{Name: "no-simulator", Category: categoryEvaluation, Usage: "check on the device of --device alone"},
+			&cli.BoolFlag{
+				Name: "no-simulator", Destination: &o.noSimulator, Category: categoryEvaluation,
+				Usage: "check on the device of --device alone",
+			},
 			&cli.IntFlag{
-				Name: "launches", Value: check.DefaultLaunches, Category: categoryEvaluation,
+				Name: "launches", Destination: &o.launches, Value: check.DefaultLaunches, Category: categoryEvaluation,
 				Usage: "on the device, launch each configuration `N` times on the same data",
 			},
 			&cli.StringFlag{
-				Name: "record", TakesFile: true, Category: categorySearch,
+				Name: "record", Destination: &o.record, TakesFile: true, Category: categorySearch,
 				Usage: fmt.Sprintf("check the %d best configurations of `RECORD` first", bestChecked),
 			},
 			&cli.IntFlag{
-				Name: "max-configurations", Category: categorySearch,
+				Name: "max-configurations", Destination: &o.most, Category: categorySearch,
 				Usage: "check at most `N` configurations (default: as many as cover all pairs of values)",
 			},
 			&cli.DurationFlag{
-				Name: "time-limit", Category: categorySearch,
+				Name: "time-limit", Destination: &o.timeLimit, Category: categorySearch,
 				Usage: "end after `DURATION`, such as 10m, and report what was found until then",
 			},
 			&cli.DurationFlag{
-				Name: "kernel-timeout", Value: check.DefaultLimit, Category: categorySearch,
+				Name: "kernel-timeout", Destination: &o.limit, Value: check.DefaultLimit, Category: categorySearch,
 				Usage: "give up a configuration after `DURATION`",
 			},
 			&cli.IntFlag{
-				Name: "jobs", Aliases: []string{"j"}, Value: runtime.GOMAXPROCS(0), DefaultText: "as many as cores", Category: categorySearch,
+				Name: "jobs", Aliases: []string{"j"}, Destination: &o.jobs, Value: runtime.GOMAXPROCS(0), DefaultText: "as many as cores", Category: categorySearch,
 				Usage: "simulate `N` configurations at once",
 			},
 			&cli.StringFlag{
-				Name: "format", Value: "text", Category: categoryOutput,
+				Name: "format", Destination: &o.format, Value: "text", Category: categoryOutput,
 				Usage: "print the report as `FORMAT`: " + strings.Join(check.Formats(), ", "),
 			},
-			outputFlag(nil, "write the report to `FILE` too: .json, .md or .txt; may be repeated"),
+			outputFlag(&o.outputs, "write the report to `FILE` too: .json, .md or .txt; may be repeated"),
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "show no progress"},
 		),
-		Action: runCheck,
+		Action: action(o, run),
 	}
 }
 
-func runCheck(c *cli.Context) error {
-	s, err := loadSpec(c)
+func (o *checkOptions) read(c *cli.Context) error {
+	if err := o.spec.readArgument(c); err != nil {
+		return err
+	}
+	if !slices.Contains(check.Formats(), o.format) {
+		return wrong("--format %s: want one of %s", o.format, strings.Join(check.Formats(), ", "))
+	}
+	return checkOutputs("output", o.outputs.Value(), func(path string) error {
+		if check.FormatOf(path) == "" {
+			return fmt.Errorf("%s: want a file .json, .md or .txt", path)
+		}
+		return nil
+	}, o.spec.path, o.record)
+}
+
+func checkSpec(ctx context.Context, t *console, o *checkOptions) error {
+	s, err := o.spec.loadChecked(ctx, t)
 	if err != nil {
 		return err
 	}
-	o, err := checkOptions(c, s)
+	how, err := o.on(t, s)
 	if err != nil {
 		return err
 	}
 	on := check.SimulatedDevice()
-	if o.Device != "" {
-		on = o.Identity
+	if how.Device != "" {
+		on = how.Identity
 	}
-	configurations, pairs, err := checkedConfigurations(c, s, o, on)
+	configurations, pairs, err := o.configurations(ctx, s, on)
 	if err != nil {
 		return err
 	}
-	if hint := o.Hint(s.Problem); hint != "" {
-		fmt.Fprintln(c.App.ErrWriter, hint)
+	if hint := how.Hint(s.Problem); hint != "" {
+		t.note(hint)
 	}
-	r, err := check.Run(c.Context, s.Problem, configurations, o)
+	r, err := check.Run(ctx, s.Problem, configurations, how)
 	if err != nil {
 		return err
 	}
 	r.Spec = s.Path
-	if !c.IsSet("max-configurations") && r.Stopped == "" {
+	if o.most == 0 && r.Stopped == "" {
 		r.Pairs = pairs
 	}
-	if err := writeCheck(c, r); err != nil {
-		return err
+	err = r.Write(t.out, o.format)
+	for _, path := range o.outputs.Value() {
+		err = errors.Join(err, r.WriteFile(path))
 	}
 	switch {
-	case c.Context.Err() != nil:
-		return c.Context.Err()
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
 	case r.Checked() == 0:
 		return fmt.Errorf("no configuration was checked to its end")
 	case !r.Clean():
@@ -123,37 +159,25 @@ func runCheck(c *cli.Context) error {
 	return nil
 }
 
-// checkOptions returns the options that the command line names.
-func checkOptions(c *cli.Context, s *spec.Spec) (o check.Options, err error) {
-	if format := c.String("format"); !slices.Contains(check.Formats(), format) {
-		return o, wrong("--format %s: want one of %s", format, strings.Join(check.Formats(), ", "))
+// on returns how a specification is checked.
+func (o *checkOptions) on(t *console, s *spec.Spec) (how check.Options, err error) {
+	how = check.Options{
+		File: checkedFile(s), Set: s.CheckConstants, Launches: o.launches, Jobs: o.jobs, Limit: o.limit, TimeLimit: o.timeLimit,
 	}
-	if err := checkOutputs("output", c.StringSlice("output"), func(path string) error {
-		if check.FormatOf(path) == "" {
-			return fmt.Errorf("%s: want a file .json, .md or .txt", path)
-		}
-		return nil
-	}, s.Path, c.String("record")); err != nil {
-		return o, err
-	}
-	o = check.Options{
-		File: checkedFile(s), Set: s.CheckConstants, Launches: c.Int("launches"), Jobs: c.Int("jobs"),
-		Limit: c.Duration("kernel-timeout"), TimeLimit: c.Duration("time-limit"),
-	}
-	if !c.Bool("no-simulator") {
-		if o.Simulator, err = check.Oclgrind(); err != nil {
-			return o, err
+	if !o.noSimulator {
+		if how.Simulator, err = check.Oclgrind(); err != nil {
+			return how, err
 		}
 	}
-	if c.IsSet("device") {
-		listed, err := selectDevice(c)
+	if o.device != "" {
+		listed, err := selectDevice(o.device)
 		if err != nil {
-			return o, err
+			return how, err
 		}
-		o.Device, o.Identity = listed.Selector(), *listed.Identity
+		how.Device, how.Identity = listed.Selector(), *listed.Identity
 	}
-	display := newProgress(c.App.ErrWriter, 0, "check", c.Bool("quiet"))
-	o.Progress = func(done, all, findings int) {
+	display := newProgress(t.notes, 0, "check", t.quiet)
+	how.Progress = func(done, all, findings int) {
 		display.total = all
 		display.describe(figure.Count(findings, "finding"))
 		display.count(1)
@@ -161,7 +185,7 @@ func checkOptions(c *cli.Context, s *spec.Spec) (o check.Options, err error) {
 			display.finish()
 		}
 	}
-	return o, nil
+	return how, nil
 }
 
 // checkedFile returns the file of the kernel's source as the specification names it, or the specification itself if it contains the source.
@@ -175,35 +199,33 @@ func checkedFile(s *spec.Spec) string {
 	return s.SourcePath
 }
 
-// checkedConfigurations chooses the configurations to check. Pairs is the number of pairs of values that they cover.
-func checkedConfigurations(
-	c *cli.Context, s *spec.Spec, o check.Options, on hardware.Device,
-) (all []space.Configuration, pairs int, err error) {
-	whole, err := s.Space(c.Context, on)
-	if none := (*space.EmptyError)(nil); errors.As(err, &none) && o.Device == "" {
+// configurations chooses the configurations to check. Pairs is the number of pairs of values that they cover.
+func (o *checkOptions) configurations(ctx context.Context, s *spec.Spec, on hardware.Device) (all []space.Configuration, pairs int, err error) {
+	whole, err := s.Space(ctx, on)
+	if none := (*space.EmptyError)(nil); errors.As(err, &none) && o.device == "" {
 		return nil, 0, fmt.Errorf("%w, on the simulator; check on a device that the restrictions ask for: --device gpu --no-simulator", err)
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	best, err := bestOfLog(c, s, whole)
+	best, err := o.best(ctx, s, whole)
 	if err != nil {
 		return nil, 0, err
 	}
 	all, pairs = check.Choose(whole, best, check.SizeOf(s.Problem, on))
-	if most := c.Int("max-configurations"); most > 0 && len(all) > most {
-		all = all[:most]
+	if o.most > 0 && len(all) > o.most {
+		all = all[:o.most]
 	}
 	return all, pairs, nil
 }
 
-// bestOfLog returns the best configurations of the record of --record that are in the space.
-func bestOfLog(c *cli.Context, s *spec.Spec, whole *space.Space) (best []space.Configuration, err error) {
-	path := c.String("record")
+// best returns the best configurations of the record that are in the space.
+func (o *checkOptions) best(ctx context.Context, s *spec.Spec, whole *space.Space) (best []space.Configuration, err error) {
+	path := o.record
 	if path == "" {
 		return nil, nil
 	}
-	r, err := readRecord(c.Context, path)
+	r, err := readRecord(ctx, path)
 	if err != nil {
 		return nil, &usageError{err}
 	}
@@ -234,34 +256,17 @@ func bestOfLog(c *cli.Context, s *spec.Spec, whole *space.Space) (best []space.C
 	return best, nil
 }
 
-// writeCheck prints the report and writes its files.
-func writeCheck(c *cli.Context, r *check.Report) error {
-	err := r.Write(c.App.Writer, c.String("format"))
-	for _, path := range c.StringSlice("output") {
-		err = errors.Join(err, r.WriteFile(path))
-	}
-	return err
-}
-
-func finalistsFlag() cli.Flag {
+func (o *tuneOptions) checkFlag() cli.Flag {
 	return &cli.BoolFlag{
-		Name: "check", Category: categoryEvaluation,
+		Name: "check", Destination: &o.check, Category: categoryEvaluation,
 		Usage: "check the finalists for faults of the kernel at the end, on the device and in Oclgrind if it is installed " +
 			"(docs/check.md)",
 	}
 }
 
-// checkFinalistsFlag refuses --check for a search at several sizes.
-func checkFinalistsFlag(c *cli.Context, s *spec.Spec) error {
-	if c.Bool("check") && len(s.Sizes) > 0 {
-		return wrong("--check is for a search at one size: use ndtune check SPEC --set %s --record FILE", s.Sizes[0])
-	}
-	return nil
-}
-
 // checkFinalists checks the finalists of a search for faults of the kernel, or the best configurations if there are no finalists.
-func (j *job) checkFinalists(outcome *tune.Outcome) error {
-	if !j.cli.Bool("check") || outcome == nil || outcome.Best == nil || j.cli.Context.Err() != nil {
+func (j *job) checkFinalists(ctx context.Context, outcome *tune.Outcome) error {
+	if outcome == nil || outcome.Best == nil || ctx.Err() != nil {
 		return nil
 	}
 	ranking := tune.Rank(j.plan.Spec.Problem.Objective(), outcome.Results)
@@ -283,13 +288,13 @@ func (j *job) checkFinalists(outcome *tune.Outcome) error {
 	if hint := o.Hint(s.Problem); hint != "" {
 		j.say("--check: %s", hint)
 	}
-	r, err := check.Run(j.cli.Context, s.Problem, configurations, o)
+	r, err := check.Run(ctx, s.Problem, configurations, o)
 	if err != nil {
 		return err
 	}
 	r.Spec = s.Path
-	fmt.Fprintln(j.cli.App.ErrWriter)
-	if err := r.Write(j.cli.App.ErrWriter, "text"); err != nil {
+	fmt.Fprintln(j.notes)
+	if err := r.Write(j.notes, "text"); err != nil {
 		return err
 	}
 	if !r.Clean() {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 
@@ -12,7 +13,10 @@ import (
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
-func commandsCommand() *cli.Command {
+type commandsOptions struct{ device string } // "": none is opened before the first command
+
+func commandsCommand(run runner[commandsOptions]) *cli.Command {
+	o := &commandsOptions{}
 	return &cli.Command{
 		Name:  "commands",
 		Usage: "run the commands that a program sends, and stay in between",
@@ -21,35 +25,33 @@ warm in between (docs/stream.md). Each command is a list of its words in JSON an
 standard input follows, up to a line «...».
 
    ndtune commands --device 0:0`,
-		Flags:  []cli.Flag{deviceFlag("; it is opened at once")},
-		Action: runCommands,
+		Flags:  []cli.Flag{deviceFlag(&o.device, "; it is opened at once")},
+		Action: action(o, run),
 	}
 }
 
-// shared is what the commands of one process have in common.
-type shared struct{ reserve *worker.Reserve }
+// sharedKey is the key, in the metadata of an app, of the reserve that the commands of one process share.
+const sharedKey = "reserve"
 
-// sharedKey is the key of shared in the metadata of an app.
-const sharedKey = "shared"
-
-// sharedOf returns what a command has in common with others; nil: it is the only one of this process.
-func sharedOf(c *cli.Context) *shared {
-	s, _ := c.App.Metadata[sharedKey].(*shared)
-	return s
+// sharedReserve returns the reserve that a command shares with others of this process; nil: it is the only one.
+func sharedReserve(c *cli.Context) *worker.Reserve {
+	r, _ := c.App.Metadata[sharedKey].(*worker.Reserve)
+	return r
 }
+
+func (o *commandsOptions) read(*cli.Context) error { return nil }
 
 // runCommands runs the commands on standard input, until that ends or a signal stops one.
-func runCommands(c *cli.Context) error {
-	defer endWithoutReader(c)()
-	s := &shared{reserve: worker.NewReserve(nil)}
-	defer s.reserve.Close()
-	c.App.Metadata[sharedKey] = s
-	if c.IsSet("device") {
-		prepareWorker(c)
+func runCommands(ctx context.Context, t *console, o *commandsOptions) error {
+	ctx, done := endWithoutReader(ctx)
+	defer done()
+	reserve := worker.NewReserve(nil)
+	defer reserve.Close()
+	if o.device != "" {
+		(&evaluationOptions{shared: reserve}).prepareWorker(t, o.device)
 	}
-	all := documentsOf(c)
 	for {
-		text, err := all.next(c.Context)
+		text, err := t.in.next(ctx)
 		if err == io.EOF {
 			return nil
 		}
@@ -60,12 +62,12 @@ func runCommands(c *cli.Context) error {
 		if err := json.Unmarshal(text, &words); err != nil {
 			return wrong("a command is a list of words in JSON, not %s: %w", excerpt.Of(string(bytes.TrimSpace(text))), err)
 		}
-		in := &section{from: all.Reader}
-		execute(c.Context, append([]string{c.App.Name}, words...), in, c.App.Writer.(*output), c.App.ErrWriter, s)
-		if err := c.Context.Err(); err != nil {
+		in := &section{from: t.in.Reader}
+		execute(ctx, append([]string{"ndtune"}, words...), in, t.out.(*output), t.notes, reserve)
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s.reserve.Settle()
+		reserve.Settle()
 		if _, err := io.Copy(io.Discard, in); err != nil {
 			return err
 		}

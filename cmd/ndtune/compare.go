@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,7 +19,18 @@ import (
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
-func compareCommand() *cli.Command {
+type compareOptions struct {
+	searchOptions
+	devices       string
+	configuration string // that gains are relative to; "": the median
+	rank          ranking
+
+	paths  []string
+	search []string // the flags of a search that are given
+}
+
+func compareCommand(run runner[compareOptions]) *cli.Command {
+	o := &compareOptions{}
 	return &cli.Command{
 		Name:      "compare",
 		Usage:     "tune one problem on several devices, and show the cost of each best on the others",
@@ -54,38 +67,38 @@ prints the command for other machines.
 
 An interrupted comparison (Ctrl-C) keeps and shows its results so far: the same command with the
 same --log continues it.`,
-		Flags:  compareFlags(),
-		Action: runComparison,
+		Flags:  o.flags(),
+		Action: action(o, run),
 	}
 }
 
-func compareFlags() []cli.Flag {
+func (o *compareOptions) flags() []cli.Flag {
 	own := []cli.Flag{
 		&cli.StringFlag{
-			Name: "devices", Aliases: []string{"d", "device"}, Value: device.AllDevices, Category: categoryEvaluation,
+			Name: "devices", Aliases: []string{"d", "device"}, Destination: &o.devices, Value: device.AllDevices, Category: categoryEvaluation,
 			Usage: "the `DEVICES` to tune on, each on its own: all, cpu, gpu, or a list of indices, platform:device and parts of " +
 				"names, such as 0,1:0; in a fleet, its kinds of devices",
 		},
 		&cli.StringFlag{
-			Name: "default", Category: categorySearch,
+			Name: "default", Destination: &o.configuration, Category: categorySearch,
 			Usage: "the configuration that gains are relative to, `PARAMETER=VALUE,…` for all parameters with several values " +
 				"(default: the median of the correct ones)",
 		},
 		&cli.StringFlag{
-			Name: "objective", Category: categorySearch,
+			Name: "objective", Destination: &o.rank.objectives, Category: categorySearch,
 			Usage: "rank records by `OBJECTIVE` instead of that of their search: time, time_mean, time_min or a metric, " +
 				"maximised after the word maximize; a specification takes --set spec.objective=OBJECTIVE",
 		},
 		&cli.DurationFlag{
-			Name: "time-limit", Category: categorySearch,
-			Usage: "on each device, start no configuration after `DURATION`, such as 90s or 10m; those that workers hold are finished",
+			Name: "time-limit", Destination: &o.timeLimit, Category: categorySearch,
+			Usage: "on each device, start nothing after `DURATION`, such as 90s or 10m; finish what runs",
 		},
 		&cli.StringFlag{
-			Name: "log", TakesFile: true, Category: categoryOutput,
+			Name: "log", Destination: &o.log, TakesFile: true, Category: categoryOutput,
 			Usage: "keep the run logs beside `FILE`, with the device and the size in the name (FILE.jsonl becomes FILE.DEVICE.jsonl), " +
 				"and continue the runs that they hold (default: new files in the user's state folder)",
 		},
-		outputFlag(nil, "write the comparison to `FILE`: .html (a page, with all records), .json, .csv (a row for each configuration and "+
+		outputFlag(&o.outputs, "write the comparison to `FILE`: .html (a page, with all records), .json, .csv (a row for each configuration and "+
 			"device) or .md; may be repeated"),
 		&cli.BoolFlag{
 			Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
@@ -93,26 +106,35 @@ func compareFlags() []cli.Flag {
 		},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the comparison only"},
 	}
-	flags := specFlags()
-	for _, f := range tuneFlags() {
-		name := f.Names()[0]
-		isOwn := flagNamed(own, name) != nil
-		if !isOwn && !slices.Contains([]string{"start", "serve"}, name) {
-			flags = append(flags, f)
-		}
+	names := []string{"device", "start", "serve"}
+	for _, f := range own {
+		names = append(names, f.Names()[0])
 	}
-	return slices.Concat(flags, own, searchFleetFlags("tune on the devices of the fleet", "2 with --listen"))
+	return slices.Concat(o.spec.flags(), without(o.searchOptions.flags(), names...), own,
+		searchFleetFlags("tune on the devices of the fleet", "2 with --listen"))
+}
+
+// flagsForRecords are the flags of a comparison of records alone.
+var flagsForRecords = []string{
+	"default", "objective", "output", "o", "quiet", "q", "verbose", "v", "no-peak", "fleet",
+}
+
+func (o *compareOptions) read(c *cli.Context) (err error) {
+	if o.paths, err = pathArguments(c, "a specification or records"); err != nil {
+		return err
+	}
+	o.search = slices.DeleteFunc(c.LocalFlagNames(), func(name string) bool { return slices.Contains(flagsForRecords, name) })
+	return cmp.Or(o.spec.read(), o.readSearch(c), o.rank.read())
 }
 
 // A comparing is one run of the command.
 type comparing struct {
-	cli       *cli.Context
+	*console
+	options   *compareOptions
 	outputs   []string
-	spec      *spec.Spec   // nil: records only
-	sizes     []sizedSpec  // the specification at each size
-	options   spec.Options // of the specification
-	path      string       // of the specification
-	job       *job         // with the flags of all searches
+	spec      *spec.Spec  // nil: records only
+	sizes     []sizedSpec // the specification at each size
+	job       *job        // with the options of all searches
 	session   compare.Session
 	places    []place      // of the session's targets
 	stem      string       // of the names of run logs
@@ -121,30 +143,33 @@ type comparing struct {
 	atOnce    bool         // several targets are measured at the same time
 }
 
-func runComparison(c *cli.Context) error {
-	k := newComparing(c)
-	return k.run(k.checkOutputs, k.read, k.openDefault, k.openDevices)
+func runComparison(ctx context.Context, t *console, o *compareOptions) error {
+	k := newComparing(t, o)
+	if err := k.checkOutputs(); err != nil {
+		return err
+	}
+	return k.run(ctx, k.read, k.openDefault, k.openDevices)
 }
 
-func newComparing(c *cli.Context) *comparing {
-	k := &comparing{cli: c, outputs: c.StringSlice("output")}
+func newComparing(t *console, o *compareOptions) *comparing {
+	k := &comparing{console: t, options: o, outputs: o.outputs.Value()}
 	k.session.Options.Tool = "ndtune " + versionText()
 	return k
 }
 
 // run prepares the comparison in stages, measures and concludes.
-func (k *comparing) run(stages ...func() error) error {
+func (k *comparing) run(ctx context.Context, stages ...func(context.Context) error) error {
 	defer func() { k.fleet.close() }()
 	for _, stage := range stages {
-		if err := stage(); err != nil {
+		if err := stage(ctx); err != nil {
 			return err
 		}
 	}
-	measured := k.measure()
+	measured := k.measure(ctx)
 	if isUsage(measured) {
 		return measured
 	}
-	return joined([]error{k.conclude(), measured})
+	return joined([]error{k.conclude(ctx), measured})
 }
 
 func (k *comparing) checkOutputs() error {
@@ -153,23 +178,16 @@ func (k *comparing) checkOutputs() error {
 			return fmt.Errorf("%w and .html (a page)", err)
 		}
 		return nil
-	}, append(k.cli.Args().Slice(), k.cli.String("log"))...)
+	}, append(k.options.paths, k.options.log)...)
 }
 
-// read reads the arguments: a specification first, where there is one, then records.
-func (k *comparing) read() error {
-	paths, err := pathArguments(k.cli, "a specification or records")
-	if err != nil {
-		return err
-	}
-	objective, err := newObjective(k.cli)
-	if err != nil {
-		return err
-	}
-	for i, path := range paths {
-		r, err := readRecord(k.cli.Context, path)
+// read reads the files: a specification first, where there is one, then records.
+func (k *comparing) read(ctx context.Context) error {
+	o := k.options
+	for i, path := range o.paths {
+		r, err := readRecord(ctx, path)
 		if err == nil {
-			if err := objective(path, r); err != nil {
+			if err := o.rank.apply(path, r); err != nil {
 				return err
 			}
 			if err := checkOneObjective(r.Header.Objective, "ndtune compare", path, "--objective"); err != nil {
@@ -181,61 +199,57 @@ func (k *comparing) read() error {
 		if i > 0 || hasExtensionOfRecord(path) || isCancelled(err) {
 			return &usageError{err}
 		}
-		if k.options, err = specOptions(k.cli); err != nil {
-			return err
-		}
-		if k.spec, err = loadSizes(path, k.options); err != nil {
+		o.spec.path = path
+		if k.spec, err = o.spec.loadSizes(ctx, k.console); err != nil {
 			return err
 		}
 		if err := checkOneObjective(k.spec.Problem.Objective(), "ndtune compare", path, "--set spec.objective=NAME"); err != nil {
 			return err
 		}
-		k.path = path
 	}
-	return k.checkArguments()
+	switch {
+	case k.spec != nil && o.rank.objectives != "":
+		return wrong("--objective ranks records alone; give the specification another objective by --set spec.objective=%s", o.rank.objectives)
+	case k.spec != nil:
+		return k.checkSpec(ctx)
+	case len(k.session.Given) < 2:
+		return wrong("%s is the only record: name those of other devices, or the specification first, to measure on the devices here",
+			k.session.Given[0].Name)
+	case len(o.search) > 0:
+		return wrong("%s: records are compared as they are; name the specification first, to measure on the devices here", dashed(o.search[0]))
+	}
+	return nil
 }
 
-// flagsForRecords are the flags of a comparison of records alone.
-var flagsForRecords = []string{
-	"default", "objective", "output", "o", "quiet", "q", "verbose", "v", "no-peak", "fleet",
-}
-
-// checkArguments refuses arguments that cannot be compared, before a device is opened.
-func (k *comparing) checkArguments() (err error) {
-	if k.spec == nil {
-		if len(k.session.Given) < 2 {
-			return wrong("%s is the only record: name those of other devices, or the specification first, to measure on the devices here",
-				k.session.Given[0].Name)
-		}
-		for _, name := range k.cli.LocalFlagNames() {
-			if !slices.Contains(flagsForRecords, name) {
-				return wrong("%s: records are compared as they are; name the specification first, to measure on the devices here", dashed(name))
-			}
-		}
-		return nil
-	}
-	if k.cli.IsSet("objective") {
-		return wrong("--objective ranks records alone; give the specification another objective by --set spec.objective=%s", k.cli.String("objective"))
-	}
-	if err := k.loadSizes(); err != nil {
+// checkSpec refuses what cannot be measured, before a device is opened.
+func (k *comparing) checkSpec(ctx context.Context) (err error) {
+	if k.sizes, err = sizedSpecs(k.spec, k.options.spec.changes); err != nil {
 		return err
+	}
+	for _, s := range k.sizes {
+		if err := s.check(ctx); err != nil {
+			return err
+		}
 	}
 	for _, s := range k.session.Given {
 		i := slices.IndexFunc(k.sizes, func(p sizedSpec) bool { return p.size.String() == s.Record.Header.Size })
 		if i < 0 {
 			return wrong("%s is of a size that is not tuned here", s.Name)
 		}
-		if err := record.NewHeader(k.sizes[i].Problem, k.path).SameProblem(s.Record.Header); err != nil {
-			return wrong("%s and %s are of different problems: %w", k.path, s.Name, err)
+		if err := record.NewHeader(k.sizes[i].Problem, k.spec.Path).SameProblem(s.Record.Header); err != nil {
+			return wrong("%s and %s are of different problems: %w", k.spec.Path, s.Name, err)
 		}
 	}
-	k.job, err = newJob(k.cli, k.spec, k.path, k.cli.String("log"))
-	return err
+	if k.job, err = newJob(ctx, k.console, &k.options.searchOptions, k.spec, k.spec.Path); err != nil {
+		return err
+	}
+	k.job.outputs = nil // the comparison has them
+	return k.job.checkFiles()
 }
 
 // openDefault reads the configuration that gains are over.
-func (k *comparing) openDefault() error {
-	text := k.cli.String("default")
+func (k *comparing) openDefault(context.Context) error {
+	text := k.options.configuration
 	if text == "" {
 		return nil
 	}
@@ -260,7 +274,7 @@ func (k *comparing) openDefault() error {
 }
 
 // conclude compares what there is now, prints it and writes the outputs.
-func (k *comparing) conclude() error {
+func (k *comparing) conclude(ctx context.Context) error {
 	sources, err := k.session.Sources()
 	if err != nil {
 		return err
@@ -279,7 +293,7 @@ func (k *comparing) conclude() error {
 		errs = append(errs, made.WriteFile(path))
 	}
 	err = errors.Join(errs...)
-	if k.files(err == nil); err != nil {
+	if k.files(ctx, err == nil); err != nil {
 		return err
 	}
 	for _, d := range made.Devices {
@@ -292,15 +306,14 @@ func (k *comparing) conclude() error {
 
 // print prints the tables on stdout and the notices on stderr.
 func (k *comparing) print(c *compare.Comparison) {
-	out := k.cli.App.Writer
 	k.say("")
-	fmt.Fprintln(out, c.Title())
+	fmt.Fprintln(k.out, c.Title())
 	for _, t := range c.Tables() {
-		fmt.Fprintf(out, "\n%s\n", t.Title)
-		t.Write(out, "  ")
+		fmt.Fprintf(k.out, "\n%s\n", t.Title)
+		t.Write(k.out, "  ")
 	}
 	if why := c.NoOverall(); why != "" {
-		fmt.Fprintf(out, "\nno best over all: %s\n", why)
+		fmt.Fprintf(k.out, "\nno best over all: %s\n", why)
 	}
 	if len(c.Notices) > 0 {
 		k.say("\n%s", strings.Join(c.Notices, "\n"))
@@ -329,15 +342,15 @@ func writeComparedPage(path string, sources []compare.Source, c *compare.Compari
 }
 
 // files prints the names of the outputs, if they were written, and of the run logs: quiet, of logs that are all that is left.
-func (k *comparing) files(written bool) {
+func (k *comparing) files(ctx context.Context, written bool) {
 	if written && len(k.outputs) > 0 {
 		k.say("results: %s", strings.Join(k.outputs, ", "))
 	}
 	hint := ""
-	if k.cli.Context.Err() != nil {
+	if ctx.Err() != nil {
 		hint = fmt.Sprintf(" (the same command with --log %s continues the run)", k.stem)
 	}
-	if logs := k.session.Logs(); len(logs) > 0 && !(written && k.cli.Bool("quiet")) {
-		fmt.Fprintf(k.cli.App.ErrWriter, "run logs: %s%s\n", strings.Join(logs, ", "), hint)
+	if logs := k.session.Logs(); len(logs) > 0 && !(written && k.quiet) {
+		fmt.Fprintf(k.notes, "run logs: %s%s\n", strings.Join(logs, ", "), hint)
 	}
 }

@@ -20,20 +20,20 @@ import (
 )
 
 // openDevices chooses the devices and the names of their logs.
-func (k *comparing) openDevices() (err error) {
+func (k *comparing) openDevices(context.Context) (err error) {
 	if k.spec == nil {
 		return nil
 	}
 	var all, chosen []device.Listed
-	selector := k.cli.String("devices")
+	selector := k.options.devices
 	choose := func() (err error) {
 		chosen, err = device.SelectEach(all, selector)
 		return err
 	}
-	if selector == noDevice && k.cli.String("listen") != "" {
+	if selector == noDevice && k.options.context.String("listen") != "" {
 		selector = device.AllDevices
 	}
-	k.fleet, err = joinFleet(k.cli, 2, func(f *searchFleet) error {
+	k.fleet, err = joinFleet(k.options.context, 2, func(f *searchFleet) error {
 		all = f.listed()
 		return choose()
 	})
@@ -71,7 +71,7 @@ func (k *comparing) openDevices() (err error) {
 // nameLogs names the logs of each target: after the file of --log, or after a new file in the user's state folder, with the device
 // unless there is one alone, and the size if there are several.
 func (k *comparing) nameLogs() (err error) {
-	if k.stem = k.cli.String("log"); k.stem == "" {
+	if k.stem = k.options.log; k.stem == "" {
 		if k.stem, err = record.DefaultPath(record.Header{Kernel: k.spec.Problem.KernelName()}); err != nil {
 			return fmt.Errorf("choose a place for the run logs: %w (name one with --log FILE)", err)
 		}
@@ -88,11 +88,11 @@ func (k *comparing) nameLogs() (err error) {
 }
 
 // measure tunes on each device, and then runs the best configurations of all on each.
-func (k *comparing) measure() error {
+func (k *comparing) measure(ctx context.Context) error {
 	if k.spec == nil {
 		return nil
 	}
-	if k.cli.String("log") == "" {
+	if k.options.log == "" {
 		defer os.Remove(k.stem) // an empty file that reserves the name for the logs beside it
 	}
 	switch n := len(k.session.Targets) / max(1, len(k.spec.Sizes)); {
@@ -103,9 +103,9 @@ func (k *comparing) measure() error {
 			"would disturb each other.", figure.Count(n, "device"))
 	}
 	s := &k.session
-	s.Retry = retried(k.cli)
+	s.Retry = k.options.retry
 	s.Tune, s.Open, s.Refused, s.Fatal = k.tune, k.open, isSpaceError, isUsage
-	return s.Run(k.cli.Context)
+	return s.Run(ctx)
 }
 
 // begin says what begins on a target, after an empty line unless it is one of several at the same time.
@@ -116,21 +116,18 @@ func (k *comparing) begin(format string, a ...any) {
 	k.say(format, a...)
 }
 
-func (k *comparing) say(format string, a ...any) { say(k.cli, format, a...) }
-
 // jobOf returns a search on one device, at one size, and its place among the targets for messages. If there are others
 // at the same time, all that it prints has its label.
-func (k *comparing) jobOf(ctx context.Context, on *compare.Target, log string) (j *job, where string) {
+func (k *comparing) jobOf(on *compare.Target, log string) (j *job, where string) {
 	i := slices.Index(k.session.Targets, on)
 	one, at := *k.job, k.places[i]
 	one.plan.Spec, one.plan.Size, one.place.Devices = at.spec, on.Size, at.devices
 	one.plan.LogPath, one.compared = log, true
-	of, app := *k.cli, *k.cli.App
-	if notes, ok := app.ErrWriter.(*noteWriter); ok && k.atOnce {
-		app.ErrWriter = notes.labelled(on.Label)
+	of := *k.console
+	if notes, ok := of.notes.(*noteWriter); ok && k.atOnce {
+		of.notes = notes.labelled(on.Label)
 	}
-	of.App, of.Context = &app, ctx
-	one.cli, one.evaluation = &of, evaluationOf(&of)
+	one.console, one.evaluation = &of, k.options.evaluation.on(&of)
 	if k.fleet != nil {
 		one.place.Fleet = k.fleet.Connection
 	}
@@ -139,7 +136,7 @@ func (k *comparing) jobOf(ctx context.Context, on *compare.Target, log string) (
 
 // tune searches on one target, unless a record of its search was given.
 func (k *comparing) tune(ctx context.Context, on *compare.Target) error {
-	j, place := k.jobOf(ctx, on, on.SearchLog)
+	j, place := k.jobOf(on, on.SearchLog)
 	if on.Given != nil {
 		k.begin("%s: %s holds its search.", place, on.Given.Name)
 		return nil
@@ -151,7 +148,7 @@ func (k *comparing) tune(ctx context.Context, on *compare.Target) error {
 	}
 	j.beginWith(neighbours, strings.Join(names, " and "))
 	defer j.close()
-	outcome, err := j.searchAndShow()
+	outcome, err := j.searchAndShow(ctx)
 	if j.session == nil || j.session.Log == nil {
 		return err
 	}
@@ -166,12 +163,12 @@ func (k *comparing) environment(o *tune.Outcome, j *job) error {
 	if o == nil || o.Stop != tune.Environment {
 		return nil
 	}
-	return fmt.Errorf("%s. %s", o.Cause, environmentText(o, j.session.Log.Path(), goOnCommand(k.cli, k.stem)))
+	return fmt.Errorf("%s. %s", o.Cause, environmentText(o, j.session.Log.Path(), k.options.goOnCommand(k.stem)))
 }
 
 // open opens an evaluator for the configurations that are wanted on a device.
 func (k *comparing) open(ctx context.Context, on *compare.Target, wanted []space.Configuration) (*compare.Opened, error) {
-	j, place := k.jobOf(ctx, on, on.CrossLog)
+	j, place := k.jobOf(on, on.CrossLog)
 	j.plan.Strategy, j.evaluation.Named = session.Strategy{Name: record.StrategyCompare}, true
 	peaksOf := on.SearchLog
 	if on.Given != nil {
@@ -191,7 +188,7 @@ func (k *comparing) open(ctx context.Context, on *compare.Target, wanted []space
 		j.close()
 		return nil, err
 	}
-	shown := newPrinter(j.cli, on.Problem, len(wanted), true)
+	shown := newPrinter(j, on.Problem, len(wanted))
 	shown.bar.start()
 	return &compare.Opened{Evaluator: s.Evaluator, Log: s.Log, OnResult: shown.result, Close: func(o *tune.Outcome) error {
 		defer j.close()

@@ -17,8 +17,8 @@ const (
 	allowSettings = "settings" // specifications change settings of devices
 )
 
-func newAllowFlag(usage string) cli.Flag {
-	return &cli.StringFlag{Name: "allow", Category: categoryEvaluation, Usage: usage, Action: func(_ *cli.Context, value string) error {
+func newAllowFlag(to *string, usage string) cli.Flag {
+	return &cli.StringFlag{Name: "allow", Destination: to, Category: categoryEvaluation, Usage: usage, Action: func(_ *cli.Context, value string) error {
 		for what := range strings.SplitSeq(value, ",") {
 			if what != allowCommands && what != allowSettings {
 				return wrong("--allow %s: want %s, %s, or both with a comma", value, allowCommands, allowSettings)
@@ -29,8 +29,8 @@ func newAllowFlag(usage string) cli.Flag {
 }
 
 // allows reports whether --allow has a value.
-func allows(c *cli.Context, what string) bool {
-	return slices.Contains(strings.Split(c.String("allow"), ","), what)
+func allows(allow, what string) bool {
+	return slices.Contains(strings.Split(allow, ","), what)
 }
 
 // restoreAbandoned restores settings of devices that killed processes have left behind, and says so. It reports whether all are restored.
@@ -50,7 +50,7 @@ func restoreAbandoned(c *cli.Context) bool {
 }
 
 // restoreSettings is devices --restore-settings. What could be restored has been restored when the program started.
-func restoreSettings(c *cli.Context) error {
+func restoreSettings(t *console) error {
 	folder, err := session.SettingsFolder()
 	if err != nil {
 		return err
@@ -58,6 +58,6 @@ func restoreSettings(c *cli.Context) error {
 	if _, err := observe.RestoreAbandoned(folder); err != nil {
 		return errReported // said at the start
 	}
-	fmt.Fprintln(c.App.Writer, "No settings of a device are left to restore.")
+	fmt.Fprintln(t.out, "No settings of a device are left to restore.")
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -18,7 +19,16 @@ import (
 	"github.com/ndtune/ndtune/tune/session"
 )
 
-func devicesCommand() *cli.Command {
+type devicesOptions struct {
+	json, observe, peak, restore bool
+	device                       string // "": all
+	fleet                        string // "": the devices of this machine
+
+	context *cli.Context // of the flags of a fleet
+}
+
+func devicesCommand(run runner[devicesOptions]) *cli.Command {
+	o := &devicesOptions{}
 	return &cli.Command{
 		Name:  "devices",
 		Usage: "list platforms and devices, with the limits that matter to tuning",
@@ -42,21 +52,21 @@ is verified. The peaks are kept in the user's state folder, for specifications w
 peaks that its limit needs, in some seconds.`,
 		Flags: []cli.Flag{
 			fleetFlag("list the devices of the fleet"),
-			&cli.BoolFlag{Name: "json", Usage: "print JSON"},
+			jsonFlag(&o.json),
 			&cli.BoolFlag{
-				Name:  "observe",
+				Name: "observe", Destination: &o.observe,
 				Usage: "say which quantities can be observed, such as energy and clocks, and how; takes a few seconds",
 			},
-			&cli.BoolFlag{Name: "peak",
+			&cli.BoolFlag{Name: "peak", Destination: &o.peak,
 				Usage: "measure the peaks of the devices, which takes some seconds for a GPU and up to minutes for a busy CPU"},
-			&cli.BoolFlag{Name: "restore-settings",
+			&cli.BoolFlag{Name: "restore-settings", Destination: &o.restore,
 				Usage: "restore the settings of devices that a killed process of ndtune has left behind, as each command does when it starts, " +
 					"and nothing else"},
-			&cli.StringFlag{Name: "device", Aliases: []string{"d"},
+			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Destination: &o.device,
 				Usage: "only this `DEVICE`: index, platform:device, cpu, gpu, or a part of its name (default: all)"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "show the output of drivers during the measurements"},
 		},
-		Action: listDevices,
+		Action: action(o, run),
 	}
 }
 
@@ -71,15 +81,17 @@ type listedDevice struct {
 	PeaksError string `json:"peaks_error,omitempty"` // why they could not be measured
 }
 
-func listDevices(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
+func (o *devicesOptions) read(c *cli.Context) error {
+	o.context, o.fleet = c, c.String("fleet")
+	return noArguments(c)
+}
+
+func listDevices(ctx context.Context, t *console, o *devicesOptions) error {
+	if o.restore {
+		return restoreSettings(t)
 	}
-	if c.Bool("restore-settings") {
-		return restoreSettings(c)
-	}
-	if c.String("fleet") != "" {
-		return listFleetDevices(c)
+	if o.fleet != "" {
+		return o.listFleet(t)
 	}
 	all, err := device.List()
 	if err != nil {
@@ -90,8 +102,8 @@ func listDevices(c *cli.Context) error {
 		return err
 	}
 	chosen := all
-	if c.IsSet("device") {
-		l, err := device.Select(all, c.String("device"))
+	if o.device != "" {
+		l, err := device.Select(all, o.device)
 		if err != nil {
 			return err
 		}
@@ -100,24 +112,24 @@ func listDevices(c *cli.Context) error {
 	var listed []listedDevice
 	failed := 0
 	for _, l := range chosen {
-		d, err := session.Describe(l, listener(c).Note)
+		d, err := session.Describe(l, t.note)
 		if err != nil {
 			return err
 		}
 		entry := listedDevice{Index: l.Index, Selector: l.Selector(), Default: l.Index == preferred.Index, Device: d}
-		if c.Bool("observe") {
+		if o.observe {
 			m := observe.Open(d, hardware.Quantities())
-			err := m.Calibrate(c.Context)
+			err := m.Calibrate(ctx)
 			entry.Instruments = m.Instruments()
 			if m.Close(); err != nil {
 				return err
 			}
 		}
-		if c.Bool("peak") {
-			entry.Peaks, err = measurePeaks(c, l, d)
+		if o.peak {
+			entry.Peaks, err = measurePeaks(ctx, t, l, d)
 			switch {
-			case c.Context.Err() != nil:
-				return c.Context.Err()
+			case ctx.Err() != nil:
+				return ctx.Err()
 			case err != nil:
 				entry.PeaksError = err.Error()
 				failed++
@@ -125,10 +137,10 @@ func listDevices(c *cli.Context) error {
 		}
 		listed = append(listed, entry)
 	}
-	if c.Bool("json") {
-		err = printJSON(c.App.Writer, listed)
+	if o.json {
+		err = t.json(listed)
 	} else {
-		err = printDevices(c.App.Writer, listed, !c.IsSet("device"))
+		err = printDevices(t.out, listed, o.device == "")
 	}
 	if err == nil && failed == len(listed) {
 		return errReported
@@ -136,14 +148,14 @@ func listDevices(c *cli.Context) error {
 	return err
 }
 
-// listFleetDevices lists the devices of a fleet, by machine.
-func listFleetDevices(c *cli.Context) error {
+// listFleet lists the devices of a fleet, by machine.
+func (o *devicesOptions) listFleet(t *console) error {
 	var preferred device.Listed
 	var chosen []device.Listed
-	f, err := joinFleet(c, 1, func(f *searchFleet) (err error) {
+	f, err := joinFleet(o.context, 1, func(f *searchFleet) (err error) {
 		chosen = f.listed()
-		if preferred, err = device.Select(chosen, ""); err == nil && c.IsSet("device") {
-			chosen, err = device.SelectEach(chosen, c.String("device"))
+		if preferred, err = device.Select(chosen, ""); err == nil && o.device != "" {
+			chosen, err = device.SelectEach(chosen, o.device)
 		}
 		return err
 	})
@@ -159,16 +171,16 @@ func listFleetDevices(c *cli.Context) error {
 		}
 	}
 	slices.SortStableFunc(listed, func(a, b listedDevice) int { return cmp.Compare(a.Machine, b.Machine) })
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, listed)
+	if o.json {
+		return t.json(listed)
 	}
 	machine := ""
 	for _, l := range listed {
 		if l.Machine != machine {
 			machine = l.Machine
-			fmt.Fprintf(c.App.Writer, "machine %s\n", machine)
+			fmt.Fprintf(t.out, "machine %s\n", machine)
 		}
-		printDevice(c.App.Writer, l)
+		printDevice(t.out, l)
 	}
 	return nil
 }

@@ -25,18 +25,19 @@ var diffusionTutorial = tutorial{
 	guess: map[string]int{"block_size_x": 16, "block_size_y": 16},
 }
 
-func diffusionCommand() *cli.Command {
+func diffusionCommand(run runner[diffusionRunOptions]) *cli.Command {
 	return &cli.Command{
 		Name:  "diffusion",
 		Usage: "the diffusion tutorial",
 		Description: `Tunes the kernels of the tutorial on the diffusion of heat in a metal sheet.
 
    ndtune diffusion tune --kernel tiled`,
-		Subcommands: []*cli.Command{diffusionRunCommand(), diffusionTuneCommand()},
+		Subcommands: []*cli.Command{diffusionRunCommand(run), diffusionTuneCommand()},
 	}
 }
 
 func diffusionTuneCommand() *cli.Command {
+	o, flags := diffusionTutorial.newOptions("tiled")
 	return &cli.Command{
 		Name:  "tune",
 		Usage: "tune a kernel of diffusion",
@@ -55,8 +56,8 @@ the files then contain the name of the kernel.
 
 GB/s counts the bytes that a launch must move: 8 per cell. A launch of temporal makes several
 steps; its «equivalent GB/s» counts the bytes that a kernel of one step per launch would move.`,
-		Flags:  diffusionTutorial.flags("tiled"),
-		Action: diffusionTutorial.tune,
+		Flags:  flags,
+		Action: action(o, diffusionTutorial.tune),
 	}
 }
 

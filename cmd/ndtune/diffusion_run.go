@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,23 @@ import (
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
-func diffusionRunCommand() *cli.Command {
+type diffusionRunOptions struct {
+	spec         specOptions
+	sizes        tutorialSizes
+	kernel       string // "": that of the record, or of the device
+	phases       string // as they are written
+	seed         uint64
+	tuned        string // "": no record
+	device, plot string
+
+	steps []int // of each phase
+}
+
+func diffusionRunCommand(run runner[diffusionRunOptions]) *cli.Command {
+	o := &diffusionRunOptions{sizes: tutorialSizes{flags: slices.Clone(diffusionTutorial.sizes)}}
+	for i := range o.sizes.flags {
+		o.sizes.flags[i].value = 1024
+	}
 	return &cli.Command{
 		Name:  "run",
 		Usage: "simulate diffusion on the device and on the CPU, and compare them",
@@ -41,45 +58,47 @@ record (--tuned), or in a default one for the kind of device.
    ndtune diffusion run --tuned diffusion.jsonl --nx 2048 --ny 2048
    ndtune diffusion run --kernel temporal
    ndtune diffusion run --kernel naive -p block_size_x=32 -p block_size_y=8`,
-		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "kernel", Category: categorySpec, Usage: "simulate with `KERNEL`: naive, local, tiled, stencil, temporal " +
-				"(default: that of --tuned; else naive on a CPU without -p, and tiled otherwise)"},
-			&cli.IntFlag{Name: "nx", Value: 1024, Category: categorySpec, Usage: "columns of the field"},
-			&cli.IntFlag{Name: "ny", Value: 1024, Category: categorySpec, Usage: "rows of the field"},
-			&cli.StringFlag{Name: "steps", Value: "1000,2000,1000", Category: categorySpec, Usage: "steps of each phase, `N[,N…]`"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySpec, Usage: "seed of the ten hot points"},
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{
-				Name: "tuned", Category: categorySpec,
+				Name: "kernel", Destination: &o.kernel, Category: categorySpec,
+				Usage: "simulate with `KERNEL`: naive, local, tiled, stencil, temporal " +
+					"(default: that of --tuned; else naive on a CPU without -p, and tiled otherwise)",
+			},
+		}, o.sizes.cliFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "steps", Destination: &o.phases, Value: "1000,2000,1000", Category: categorySpec, Usage: "steps of each phase, `N[,N…]`"},
+			&cli.Uint64Flag{Name: "seed", Destination: &o.seed, Value: 1, Category: categorySpec, Usage: "seed of the ten hot points"},
+			&cli.StringFlag{
+				Name: "tuned", Destination: &o.tuned, Category: categorySpec,
 				Usage: "use the best configuration of a `RECORD`: a run log or a T4 file",
 			},
-			deviceFlag(""),
+			deviceFlag(&o.device, ""),
 			&cli.StringFlag{
-				Name: "plot", Category: categoryOutput,
+				Name: "plot", Destination: &o.plot, Category: categoryOutput,
 				Usage: "draw the field after each phase into `FILE`: .png, .svg or .pdf",
 			},
-		}, specFlags()...),
-		Action: runDiffusion,
+		}, o.spec.flags()),
+		Action: action(o, run),
 	}
 }
 
-func runDiffusion(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
+func (o *diffusionRunOptions) read(c *cli.Context) error {
+	o.sizes.read(c)
+	if o.steps = positiveInts(o.phases); o.steps == nil {
+		return wrong("--steps %s: want positive numbers, such as 1000,2000,1000", o.phases)
 	}
-	steps := positiveInts(c.String("steps"))
-	if steps == nil {
-		return wrong("--steps %s: want positive numbers, such as 1000,2000,1000", c.String("steps"))
-	}
-	plot := c.String("plot")
-	if plot != "" {
-		if err := checkOutputs("plot", []string{plot}, picture.Check); err != nil {
+	if o.plot != "" {
+		if err := checkOutputs("plot", []string{o.plot}, picture.Check); err != nil {
 			return err
 		}
 	}
-	if _, _, err := diffusionConfiguration(c, hardware.Device{}); err != nil { // before a device is looked for
+	return cmp.Or(noArguments(c), o.spec.read())
+}
+
+func runDiffusion(ctx context.Context, t *console, o *diffusionRunOptions) error {
+	if _, _, err := o.configuration(ctx, hardware.Device{}); err != nil { // before a device is looked for
 		return err
 	}
-	listed, err := selectDevice(c)
+	listed, err := selectDevice(o.device)
 	if err != nil {
 		return err
 	}
@@ -87,48 +106,47 @@ func runDiffusion(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	s, configuration, err := diffusionConfiguration(c, described)
+	s, configuration, err := o.configuration(ctx, described)
 	if err != nil {
 		return err
 	}
-	e, err := newExperiment(c, s, configuration, listed, described)
+	e, err := newExperiment(o, s, configuration, listed, described)
 	if err != nil {
 		return err
 	}
 	defer e.simulation.Close()
-	for i, n := range steps {
-		fmt.Fprintf(c.App.ErrWriter, "phase %d of %d: %s on %s, then on the CPU\n", i+1, len(steps), figure.Count(n, "step"), listed.Name)
-		if err := e.phase(c.Context, n); err != nil {
+	for i, n := range o.steps {
+		fmt.Fprintf(t.notes, "phase %d of %d: %s on %s, then on the CPU\n", i+1, len(o.steps), figure.Count(n, "step"), listed.Name)
+		if err := e.phase(ctx, n); err != nil {
 			return err
 		}
 	}
-	e.report(c.App.Writer)
-	if plot == "" {
+	e.report(t.out)
+	if o.plot == "" {
 		return nil
 	}
-	if err := diffusion.Plot(plot, listed.Name, e.pictures); err != nil {
+	if err := diffusion.Plot(o.plot, listed.Name, e.pictures); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.ErrWriter, "picture: %s\n", plot)
+	fmt.Fprintf(t.notes, "picture: %s\n", o.plot)
 	return nil
 }
 
-// diffusionConfiguration returns the problem to run on a device, and its configuration.
-func diffusionConfiguration(c *cli.Context, d hardware.Device) (*spec.Spec, space.Configuration, error) {
+// configuration returns the problem to run on a device, and its configuration.
+func (o *diffusionRunOptions) configuration(ctx context.Context, d hardware.Device) (*spec.Spec, space.Configuration, error) {
 	refused := func(err error) (*spec.Spec, space.Configuration, error) { return nil, space.Configuration{}, err }
 	var tuned *record.Record
-	tunedPath := c.String("tuned")
-	if tunedPath != "" {
+	if o.tuned != "" {
 		var err error
-		if tuned, err = readRecord(c.Context, tunedPath); err != nil {
+		if tuned, err = readRecord(ctx, o.tuned); err != nil {
 			return refused(wrong("--tuned: %w", err))
 		}
 	}
-	path, err := diffusionSpecPath(c.String("kernel"), tuned, d.Type, c.IsSet("parameter"))
+	path, err := diffusionSpecPath(o.kernel, tuned, d.Type, len(o.spec.changes.Parameters) > 0)
 	if err != nil {
 		return refused(err)
 	}
-	s, options, err := loadBundled(c, path, diffusionTutorial.sizes, nil)
+	s, err := loadBundled(ctx, path, &o.spec, &o.sizes, nil)
 	if err != nil {
 		return refused(err)
 	}
@@ -140,17 +158,17 @@ func diffusionConfiguration(c *cli.Context, d hardware.Device) (*spec.Spec, spac
 	if tuned != nil {
 		best := tune.Best(tuned.Header.Objective, tuned.Results)
 		if best == nil {
-			return refused(wrong("--tuned %s: no configuration is correct in it", tunedPath))
+			return refused(wrong("--tuned %s: no configuration is correct in it", o.tuned))
 		}
 		for _, name := range parameters.Names() {
 			var ok bool
 			if values[name], ok = best.Configuration.Get(name); !ok {
-				return refused(wrong("--tuned %s: it is of another kernel: it has no %s", tunedPath, name))
+				return refused(wrong("--tuned %s: it is of another kernel: it has no %s", o.tuned, name))
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(options.Parameters)) {
-		if len(options.Parameters[name]) != 1 {
+	for _, name := range slices.Sorted(maps.Keys(o.spec.changes.Parameters)) {
+		if len(o.spec.changes.Parameters[name]) != 1 {
 			return refused(wrong("-p %s: run takes one value of each parameter", name))
 		}
 		i, _ := parameters.Index(name)
@@ -210,7 +228,7 @@ type phaseTimes struct {
 }
 
 func newExperiment(
-	c *cli.Context, s *spec.Spec, configuration space.Configuration, listed device.Listed, identity hardware.Device,
+	o *diffusionRunOptions, s *spec.Spec, configuration space.Configuration, listed device.Listed, identity hardware.Device,
 ) (*experiment, error) {
 	size := s.Problem.FixedProblemSize()
 	if len(size) != 2 {
@@ -225,7 +243,7 @@ func newExperiment(
 	if !ok {
 		return nil, fmt.Errorf("%s: the constant dt is missing, or no number", s.Path)
 	}
-	first := diffusion.NewField(nx, ny, c.Uint64("seed"))
+	first := diffusion.NewField(nx, ny, o.seed)
 	simulation, err := diffusion.NewSimulation(listed.Device, s.Problem, configuration, first)
 	if err != nil {
 		return nil, err

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/fleet"
@@ -26,16 +24,16 @@ type searchDisplay struct {
 }
 
 // newSearchDisplay shows the beginning of the search of a job whose session is open.
-func newSearchDisplay(j *job) searchDisplay {
+func newSearchDisplay(ctx context.Context, j *job) searchDisplay {
 	s, p := j.session, j.plan.Spec.Problem
 	total := s.Total()
-	d := searchDisplay{job: j, printer: newPrinter(j.cli, p, total, j.compared)}
+	d := searchDisplay{job: j, printer: newPrinter(j, p, total)}
 	d.printer.begin(s.Evaluator.Device(), j.place.Devices, s.Space, s.Log, s.LimitsLater())
 	for _, prior := range j.plan.Priors.Named {
 		j.say("%s", priorText(prior, p))
 	}
 	notes := s.Found.Notes
-	if j.cli.Bool("verbose") {
+	if j.verbose {
 		notes = slices.Concat(notes, s.Found.Details)
 	}
 	for _, note := range notes {
@@ -44,7 +42,7 @@ func newSearchDisplay(j *job) searchDisplay {
 	if j.page != nil {
 		d.page = j.page.Begin(filepath.Base(s.Log.Path()), s.Log.Header(), total)
 		if j.place.Fleet != nil {
-			d.endFollower = followFleet(j.cli.Context, j.place.Fleet, j.page)
+			d.endFollower = followFleet(ctx, j.place.Fleet, j.page)
 		}
 	}
 	return d
@@ -86,15 +84,15 @@ func (d *searchDisplay) end(o *tune.Outcome, failed error) {
 
 // openPage serves the page of --serve, if that is given, and prints its address. The caller must call
 // close.
-func openPage(c *cli.Context) (page *live.Server, close func(), err error) {
-	if !c.IsSet("serve") {
+func (o *searchOptions) openPage(t *console) (page *live.Server, close func(), err error) {
+	if o.serve == "" {
 		return nil, func() {}, nil
 	}
-	page, err = live.Open(c.String("serve"), "ndtune "+versionText())
+	page, err = live.Open(o.serve, "ndtune "+versionText())
 	if err != nil {
 		return nil, nil, wrong("--serve: %w", err)
 	}
-	fmt.Fprintf(c.App.ErrWriter, "live: %s\n", page.URL())
+	fmt.Fprintf(t.notes, "live: %s\n", page.URL())
 	return page, page.Close, nil
 }
 

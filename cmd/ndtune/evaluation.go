@@ -18,73 +18,81 @@ import (
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
-// evaluationFlags say how configurations are evaluated.
-func evaluationFlags() []cli.Flag {
+// evaluationOptions say how configurations are evaluated.
+type evaluationOptions struct {
+	iterations                  int // 0: those of the specification
+	buildTimeout, kernelTimeout time.Duration
+	allow                       string
+	workers                     int // 0: as many as are worth it
+	noPeak                      bool
+
+	untimed   bool            // the kernel is launched once
+	inProcess bool            // there are no workers
+	inFleet   bool            // on other machines
+	shared    *worker.Reserve // of the commands of this process; nil: this is the only one
+}
+
+func (o *evaluationOptions) flags(s *specOptions) []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{
-			Name: "iterations", Category: categoryEvaluation, Usage: "timed launches of each configuration",
+			Name: "iterations", Destination: &o.iterations, Category: categoryEvaluation, Usage: "timed launches of each configuration",
 			DefaultText: fmt.Sprintf("measure.launches of the specification, else %d", task.DefaultLaunches),
 		},
 		&cli.DurationFlag{
-			Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation,
+			Name: "build-timeout", Destination: &o.buildTimeout, Value: worker.DefaultBuildTimeout, Category: categoryEvaluation,
 			Usage: "give up a configuration whose build takes longer than `DURATION`, with the first launch if the driver compiles in it",
 		},
 		&cli.DurationFlag{
-			Name: "kernel-timeout", Value: worker.DefaultKernelTimeout, Category: categoryEvaluation,
+			Name: "kernel-timeout", Destination: &o.kernelTimeout, Value: worker.DefaultKernelTimeout, Category: categoryEvaluation,
 			Usage: "give up a configuration if a launch takes longer than `DURATION`, or longer than 1s and 20 times the best " +
 				"so far",
 		},
 		&cli.StringSliceFlag{
-			Name: "observe", Category: categoryEvaluation,
+			Name: "observe", Destination: &s.observe, Category: categoryEvaluation,
 			Usage: "observe `QUANTITIES` of the device while each configuration runs, as metrics: " +
 				strings.Join(hardware.Quantities(), ", ") + " (docs/observers.md); or of the built kernel: " +
 				strings.Join(footprint.Quantities(), ", ") + " (docs/observers.md)",
 		},
-		newAllowFlag("let the specification do `WHAT`: settings, change those of the device while it measures: locked clocks, the power limit " +
+		newAllowFlag(&o.allow, "let the specification do `WHAT`: settings, change those of the device while it measures: locked clocks, the power limit "+
 			"(docs/observers.md); commands, run those that it names on this machine for searches of the fleet of --listen; both with a comma"),
-		workersFlag(),
+		&cli.IntFlag{Name: "workers", Destination: &o.workers, Category: categoryEvaluation, DefaultText: "as many as are worth their start",
+			Usage: "at most `N` processes that build; 0: none, for debugging a driver"},
 		&cli.BoolFlag{
-			Name: "no-peak", EnvVars: []string{"NDTUNE_NO_PEAK"}, Category: categoryEvaluation,
+			Name: "no-peak", Destination: &o.noPeak, EnvVars: []string{"NDTUNE_NO_PEAK"}, Category: categoryEvaluation,
 			Usage: "do not measure the peaks of the device if they are unknown: a specification with a roofline then has no % of limit",
 		},
 	}
 }
 
-// workersFlag says how many processes build, or that there are none.
-func workersFlag() cli.Flag {
-	return &cli.IntFlag{Name: "workers", Category: categoryEvaluation, DefaultText: "as many as cores and the device's memory allow",
-		Usage: "build in up to `N` processes, as far as they are worth their start; for a CPU, these also measure, one at a time; " +
-			"0: evaluate in this process, for debugging, where nothing is timed out, and a driver that crashes or hangs ends the run"}
-}
-
-// inProcess reports whether configurations are evaluated in this process.
-func inProcess(c *cli.Context) bool { return c.IsSet("workers") && c.Int("workers") == 0 }
-
-// checkWorkers refuses a number of workers that there cannot be, and flags about workers if there are none.
-func checkWorkers(c *cli.Context) error {
-	if n := c.Int("workers"); n < 0 {
-		return wrong("--workers %d: want a positive number, or 0 for this process", n)
+// read refuses a number of workers that there cannot be, and flags about workers if there are none.
+func (o *evaluationOptions) read(c *cli.Context) error {
+	if o.workers < 0 {
+		return wrong("--workers %d: want a positive number, or 0 for this process", o.workers)
 	}
+	o.untimed = o.iterations == 0 && c.IsSet("iterations")
+	o.inProcess = o.workers == 0 && c.IsSet("workers")
+	o.inFleet = c.IsSet("fleet") || c.IsSet("listen")
+	o.shared = sharedReserve(c)
 	for _, name := range timeoutFlags {
-		if inProcess(c) && c.IsSet(name) {
+		if o.inProcess && c.IsSet(name) {
 			return wrong("--workers 0 has no worker to watch: leave out --%s", name)
 		}
 	}
 	return nil
 }
 
-// evaluationOf returns how the flags say that configurations are evaluated.
-func evaluationOf(c *cli.Context) session.Evaluation {
+// on returns how configurations are evaluated for a console.
+func (o *evaluationOptions) on(t *console) session.Evaluation {
 	e := session.Evaluation{
-		InProcess: inProcess(c), Workers: c.Int("workers"), Output: verboseOutput(c), Iterations: c.Int("iterations"),
-		BuildTimeout: c.Duration("build-timeout"), KernelTimeout: c.Duration("kernel-timeout"), AllowSettings: allows(c, allowSettings),
+		InProcess: o.inProcess, Workers: o.workers, Output: t.diagnostics(), Iterations: o.iterations,
+		BuildTimeout: o.buildTimeout, KernelTimeout: o.kernelTimeout, AllowSettings: allows(o.allow, allowSettings),
 	}
-	if c.IsSet("iterations") && e.Iterations == 0 {
+	if o.untimed {
 		e.Iterations = device.Untimed
 	}
-	if !c.Bool("no-peak") && e.Iterations != device.Untimed {
-		e.MeasurePeaks = func(_ context.Context, l device.Listed, d hardware.Device) (*hardware.Peaks, error) {
-			return measurePeaks(c, l, d)
+	if !o.noPeak && !o.untimed {
+		e.MeasurePeaks = func(ctx context.Context, l device.Listed, d hardware.Device) (*hardware.Peaks, error) {
+			return measurePeaks(ctx, t, l, d)
 		}
 	}
 	return e

@@ -112,8 +112,8 @@ whoever may use the fleet (docs/fleet.md says what that means).
 				Usage: "`NAME` of this machine in the fleet (default: its host name); devices of one machine are measured one after " +
 					"the other by ndtune compare",
 			},
-			newAllowFlag("let searches do `WHAT`, which are refused otherwise: commands, run those that specifications name " +
-				"(verify.command, kernel.command); settings, change those of these devices while they measure: " +
+			newAllowFlag(nil, "let searches do `WHAT`, which are refused otherwise: commands, run those that specifications name "+
+				"(verify.command, kernel.command); settings, change those of these devices while they measure: "+
 				"locked clocks, the power limit (docs/observers.md); both with a comma"),
 			&cli.BoolFlag{
 				Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
@@ -198,10 +198,10 @@ func newAgent(c *cli.Context, devices []device.Listed) *fleet.Agent {
 	note := func(text string) { fmt.Fprintln(c.App.ErrWriter, text) }
 	a := &fleet.Agent{
 		Machine: c.String("name"), Tool: "ndtune " + versionText(),
-		AllowCommands: allows(c, allowCommands), AllowSettings: allows(c, allowSettings), Note: note,
+		AllowCommands: allows(c.String("allow"), allowCommands), AllowSettings: allows(c.String("allow"), allowSettings), Note: note,
 	}
 	for _, l := range devices {
-		reserve := worker.NewReserve(verboseOutput(c)) // warm processes for the next search
+		reserve := worker.NewReserve(consoleOf(c).diagnostics()) // warm processes for the next search
 		open := func(ctx context.Context, p *problem.Problem, s fleet.Settings) (fleet.Opened, error) {
 			return session.OpenControlled(ctx, l, p, worker.Options{
 				Workers: c.Int("workers"), Peaks: s.Peaks, Iterations: s.Iterations, EarlyStop: s.EarlyStop,
@@ -209,7 +209,7 @@ func newAgent(c *cli.Context, devices []device.Listed) *fleet.Agent {
 			})
 		}
 		a.Devices = append(a.Devices, fleet.Device{Selector: l.Selector(), Identity: *l.Identity, Open: open, Close: reserve.Close})
-		say(c, "offered: %s, %s", l.Selector(), strings.TrimSpace(l.Name))
+		consoleOf(c).say("offered: %s, %s", l.Selector(), strings.TrimSpace(l.Name))
 	}
 	return a
 }
@@ -228,7 +228,7 @@ func showFleet(c *cli.Context) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, all)
+		return consoleOf(c).json(all)
 	}
 	printFleet(c.App.Writer, all)
 	return nil

@@ -44,12 +44,12 @@ func joinFleet(c *cli.Context, agents int, choose func(*searchFleet) error) (*se
 		agents = c.Int("agents")
 	}
 	switch {
-	case !listen && (allows(c, allowCommands) || c.String("device") == noDevice):
+	case !listen && (allows(c.String("allow"), allowCommands) || c.String("device") == noDevice):
 		return nil, wrong("--allow %s and --device %s are about the agent of --listen", allowCommands, noDevice)
 	case !listen && c.String("fleet") == "":
 		return nil, nil
 	}
-	if c.IsSet("workers") && (!listen || inProcess(c)) {
+	if c.IsSet("workers") && (!listen || c.Int("workers") == 0) {
 		return nil, wrong("--workers %d is about this machine, and --fleet or NDTUNE_FLEET about others: leave out one of them, "+
 			"or add --fleet ''", c.Int("workers"))
 	}
@@ -99,7 +99,7 @@ func (f *searchFleet) begin(c *cli.Context) error {
 	}
 	all, err := device.List()
 	if err != nil {
-		say(c, "This machine has no device for the fleet: %v.", err)
+		consoleOf(c).say("This machine has no device for the fleet: %v.", err)
 		return nil
 	}
 	connection, err := fleet.Connect(c.Context, server.AgentURL(), "ndtune agent", nil)
@@ -159,7 +159,7 @@ func (f *searchFleet) await(c *cli.Context, agents int, choose func(*searchFleet
 			return nil
 		}
 		if why != "" && why != said {
-			say(c, "%s", why)
+			consoleOf(c).say("%s", why)
 			said = why
 		}
 		select {

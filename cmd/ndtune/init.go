@@ -2,11 +2,13 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,7 +21,17 @@ import (
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
-func initCommand() *cli.Command {
+type initOptions struct {
+	sources                  []string
+	device, kernel, capture  string
+	defines, includes, build cli.StringSlice
+	buildTimeout             time.Duration
+	out                      string // "": beside the last source, or here for a captured launch
+	force                    bool
+}
+
+func initCommand(run runner[initOptions]) *cli.Command {
+	o := &initOptions{}
 	return &cli.Command{
 		Name:      "init",
 		Usage:     "write a first specification for a kernel",
@@ -40,65 +52,70 @@ The source is built in another process, so that a compiler that crashes does not
 Macros that the source needs and nobody defines become parameters or sizes if their names say so.
 Of others only you know the value: the file has DECIDE in its place, and is refused until you write it.`,
 		Flags: []cli.Flag{
-			deviceFlag(""),
+			deviceFlag(&o.device, ""),
 			&cli.StringFlag{
-				Name: "kernel", Aliases: []string{"k"}, Category: categorySpec,
+				Name: "kernel", Aliases: []string{"k"}, Destination: &o.kernel, Category: categorySpec,
 				Usage: "`NAME` of the kernel, if the source has several",
 			},
 			&cli.StringFlag{
-				Name: "capture", TakesFile: true, Category: categorySpec,
+				Name: "capture", Destination: &o.capture, TakesFile: true, Category: categorySpec,
 				Usage: "make the specification of the captured launch in `FOLDER`, with its data (docs/capture.md)",
 			},
 			&cli.StringSliceFlag{
-				Name: "define", Aliases: []string{"D"}, Category: categorySpec,
+				Name: "define", Aliases: []string{"D"}, Destination: &o.defines, Category: categorySpec,
 				Usage: "define a macro, `NAME=VALUE`, NAME or NAME(x)=VALUE; may be repeated",
 			},
 			&cli.StringSliceFlag{
-				Name: "include", Aliases: []string{"I"}, TakesFile: true, Category: categorySpec,
+				Name: "include", Aliases: []string{"I"}, Destination: &o.includes, TakesFile: true, Category: categorySpec,
 				Usage: "look for included files in `FOLDER`; may be repeated",
 			},
 			&cli.StringSliceFlag{
-				Name: "build-option", Category: categorySpec,
+				Name: "build-option", Destination: &o.build, Category: categorySpec,
 				Usage: "pass `OPTION` to the compiler; may be repeated. Those that begin with -cl- need no flag",
 			},
 			&cli.DurationFlag{
-				Name: "build-timeout", Value: worker.DefaultBuildTimeout, Category: categoryEvaluation,
+				Name: "build-timeout", Destination: &o.buildTimeout, Value: worker.DefaultBuildTimeout, Category: categoryEvaluation,
 				Usage: "give up if the build takes longer than `DURATION`",
 			},
 			&cli.StringFlag{
-				Name: "output", Aliases: []string{"o"}, TakesFile: true, Category: categoryOutput,
+				Name: "output", Aliases: []string{"o"}, Destination: &o.out, TakesFile: true, Category: categoryOutput,
 				Usage: "write the specification to `FILE` (default: KERNEL.yaml beside the last source; with --capture, NAME.yaml of the kernel here)",
 			},
-			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: categoryOutput, Usage: "replace the file if it exists"},
+			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Destination: &o.force, Category: categoryOutput, Usage: "replace the file if it exists"},
 		},
-		Action: initSpec,
+		Action: action(o, run),
 	}
 }
 
-func initSpec(c *cli.Context) error {
-	if c.IsSet("capture") {
-		return initCapture(c)
+func (o *initOptions) read(c *cli.Context) (err error) {
+	if o.capture == "" {
+		o.sources, err = pathArguments(c, "the source of a kernel")
+	} else if c.NArg() > 0 {
+		err = wrong("--capture has the source; leave out %s", c.Args().First())
 	}
-	paths, err := pathArguments(c, "the source of a kernel")
-	if err != nil {
-		return err
+	return err
+}
+
+func initSpec(ctx context.Context, t *console, o *initOptions) error {
+	if o.capture != "" {
+		return initCapture(ctx, t, o)
 	}
-	last := paths[len(paths)-1]
-	out, err := initOutput(c, strings.TrimSuffix(last, filepath.Ext(last))+".yaml")
+	last := o.sources[len(o.sources)-1]
+	out, err := o.output(strings.TrimSuffix(last, filepath.Ext(last)) + ".yaml")
 	if err != nil {
 		return err
 	}
 	u, err := initial.Read(initial.Options{
-		Sources: paths, Defines: c.StringSlice("define"), Includes: c.StringSlice("include"), Build: c.StringSlice("build-option"),
+		Sources: o.sources, Defines: o.defines.Value(), Includes: o.includes.Value(), Build: o.build.Value(),
 	})
 	if err != nil {
 		return &usageError{err}
 	}
-	listed, err := selectDevice(c)
+	listed, err := selectDevice(o.device)
 	if err != nil {
 		return err
 	}
-	err = u.Build(c.Context, initial.Compiler{Device: listed, Timeout: c.Duration("build-timeout")}, c.String("kernel"))
+	err = u.Build(ctx, initial.Compiler{Device: listed, Timeout: o.buildTimeout}, o.kernel)
 	if err != nil {
 		return sourceFault(err)
 	}
@@ -106,42 +123,39 @@ func initSpec(c *cli.Context) error {
 	if err := proposal.Write(out); err != nil {
 		return err
 	}
-	return reportProposal(c, out, proposal)
+	return reportProposal(t, out, proposal)
 }
 
 // initCapture writes the specification of a captured launch.
-func initCapture(c *cli.Context) error {
-	if c.NArg() > 0 {
-		return wrong("--capture has the source; leave out %s", c.Args().First())
-	}
-	l, err := capture.Read(c.String("capture"))
+func initCapture(ctx context.Context, t *console, o *initOptions) error {
+	l, err := capture.Read(o.capture)
 	if err != nil {
 		return &usageError{err}
 	}
-	out, err := initOutput(c, l.Kernel+".yaml", ".cl", ".spv")
+	out, err := o.output(l.Kernel+".yaml", ".cl", ".spv")
 	if err != nil {
 		return err
 	}
-	listed, err := selectDevice(c)
+	listed, err := selectDevice(o.device)
 	if err != nil {
 		return err
 	}
-	proposal, err := initial.FromCapture(c.Context, l, out, initial.Compiler{Device: listed, Timeout: c.Duration("build-timeout")})
+	proposal, err := initial.FromCapture(ctx, l, out, initial.Compiler{Device: listed, Timeout: o.buildTimeout})
 	if err != nil {
 		return sourceFault(err)
 	}
-	return reportProposal(c, out, proposal)
+	return reportProposal(t, out, proposal)
 }
 
-// initOutput returns the file that gets the specification. Neither it nor files with its name and other extensions may be there.
-func initOutput(c *cli.Context, byDefault string, others ...string) (string, error) {
-	out := cmp.Or(c.String("output"), byDefault)
+// output returns the file that gets the specification. Neither it nor files with its name and other extensions may be there.
+func (o *initOptions) output(byDefault string, others ...string) (string, error) {
+	out := cmp.Or(o.out, byDefault)
 	if err := checkWritable(out); err != nil {
 		return "", wrong("write to %s: %w", out, err)
 	}
 	for _, extension := range append(others, filepath.Ext(out)) {
 		path := strings.TrimSuffix(out, filepath.Ext(out)) + extension
-		if _, err := os.Stat(path); err == nil && !c.Bool("force") {
+		if _, err := os.Stat(path); err == nil && !o.force {
 			return "", wrong("%s exists already; --force replaces it, -o writes to another file", path)
 		}
 	}
@@ -157,7 +171,7 @@ func sourceFault(err error) error {
 }
 
 // reportProposal says what was written, whether it can be read, and what to type next.
-func reportProposal(c *cli.Context, out string, proposal *initial.Proposal) error {
+func reportProposal(t *console, out string, proposal *initial.Proposal) error {
 	decisions := 0
 	for _, lines := range proposal.Remarks {
 		for _, line := range lines {
@@ -166,7 +180,7 @@ func reportProposal(c *cli.Context, out string, proposal *initial.Proposal) erro
 			}
 		}
 	}
-	w := c.App.Writer
+	w := t.out
 	kernel := proposal.Definition.Kernel.Name
 	fmt.Fprintf(w, "%s: a specification of the kernel %s, with %s to check (DECIDE)\n", out, kernel, figure.Count(decisions, "decision"))
 	if _, err := spec.Load(out, spec.Options{}); err != nil {

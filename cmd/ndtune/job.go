@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/live"
 	"github.com/ndtune/ndtune/tune/record"
-	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -22,7 +18,8 @@ import (
 
 // A job is one search of a command line, with the files and displays of its results.
 type job struct {
-	cli        *cli.Context
+	*console
+	options    *searchOptions
 	plan       session.Plan
 	place      session.Place
 	evaluation session.Evaluation
@@ -38,28 +35,20 @@ type job struct {
 	spent   string // a line about the time of the workers, for --verbose
 }
 
-// newJob reads the flags of a search.
-func newJob(c *cli.Context, s *spec.Spec, source, logPath string, outputs ...string) (*job, error) {
-	if err := checkWorkers(c); err != nil {
-		return nil, err
-	}
-	j := &job{cli: c, outputs: outputs, evaluation: evaluationOf(c), plan: session.Plan{
-		Spec: s, Source: source, Tool: "ndtune " + versionText(), LogPath: logPath, Retry: retried(c), Seed: c.Uint64("seed"),
-		MaxEvaluations: c.Int("max-evals"), TimeLimit: c.Duration("time-limit"), Patience: c.Int("patience"),
-	}}
-	if j.plan.MaxEvaluations == 0 && j.plan.TimeLimit == 0 {
-		j.plan.MaxEvaluations = s.Definition.MaxEvaluations
-	}
-	if err := j.readStrategy(); err != nil {
-		return nil, err
-	}
-	return j, j.checkFiles()
+// newJob makes a search of a specification that the options describe. The caller may change its log and its outputs before [job.checkFiles].
+func newJob(ctx context.Context, t *console, o *searchOptions, s *spec.Spec, source string) (*job, error) {
+	j := &job{console: t, options: o, outputs: o.outputs.Value(), evaluation: o.evaluation.on(t)}
+	var err error
+	j.plan, err = o.plan(ctx, s)
+	j.plan.Source = source
+	return j, err
 }
 
 // chooseDevices selects the devices of one search: of this machine, or of a fleet, which the caller closes.
 func (j *job) chooseDevices() (*searchFleet, error) {
-	f, err := joinFleet(j.cli, 1, func(f *searchFleet) error {
-		selector := j.cli.String("device")
+	o := j.options
+	f, err := joinFleet(o.context, 1, func(f *searchFleet) error {
+		selector := o.device
 		if selector == noDevice {
 			selector = ""
 		}
@@ -68,44 +57,12 @@ func (j *job) chooseDevices() (*searchFleet, error) {
 		return err
 	})
 	if f == nil && err == nil {
-		j.place.Devices, err = selectDevices(j.cli)
+		j.place.Devices, err = selectDevices(o.device)
 	}
 	return f, err
 }
 
-// readStrategy reads the strategy, the priors and the configurations to begin with.
-func (j *job) readStrategy() error {
-	choices := []session.Strategy{{Name: search.Auto}}
-	if text := j.cli.String("strategy"); text != "" {
-		var err error
-		if choices, err = parseStrategies([]string{text}); err != nil {
-			return wrong("--strategy %w", err)
-		}
-	}
-	if len(choices) > 1 {
-		return wrong("--strategy %s: a search has one strategy; ndtune simulate compares several", j.cli.String("strategy"))
-	}
-	p := j.plan.Spec.Problem
-	j.plan.Strategy = choices[0]
-	if s := choices[0]; s.Command == nil {
-		if err := search.Check(s.Name, s.Options, len(p.Objective().All())); err != nil {
-			return wrong("--strategy: %w", err)
-		}
-	}
-	var err error
-	if j.plan.Priors, err = readPriors(j.cli, choices[0].Name, p); err != nil {
-		return wrong("--prior: %w", err)
-	}
-	for _, text := range j.cli.StringSlice("start") {
-		configuration, err := spec.ParseConfiguration(p.Parameters(), text)
-		if err != nil {
-			return wrong("--start %s: %w", text, err)
-		}
-		j.plan.Start = append(j.plan.Start, configuration)
-	}
-	return nil
-}
-
+// checkFiles refuses a log and outputs that cannot be written.
 func (j *job) checkFiles() error {
 	log := j.plan.LogPath
 	if log != "" {
@@ -122,19 +79,18 @@ func (j *job) checkFiles() error {
 // prepareWorker starts the first worker of a search on this machine, before its device is chosen and also while a specification is
 // awaited. It and this process load the drivers meanwhile, and it opens the device. The caller calls done after the last search. The
 // reserve that holds it is nil if the search has no workers here.
-func prepareWorker(c *cli.Context) (r *worker.Reserve, done func()) {
-	if inProcess(c) || c.IsSet("fleet") || c.IsSet("listen") {
-		return nil, func() {}
+func (o *evaluationOptions) prepareWorker(t *console, selector string) (r *worker.Reserve, done func()) {
+	r, done = o.shared, func() {}
+	if o.inProcess || o.inFleet {
+		return nil, done
 	}
-	if s := sharedOf(c); s != nil {
-		r, done = s.reserve, func() {}
-	} else {
-		r = worker.NewReserve(verboseOutput(c))
+	if r == nil {
+		r = worker.NewReserve(t.diagnostics())
 		done = r.Close
 	}
 	_ = r.Prepare() // the pool starts another one, and tells why it cannot
 	go func() {
-		if devices, err := selectDevices(c); err == nil {
+		if devices, err := selectDevices(selector); err == nil {
 			r.Warm(devices[0])
 		}
 	}()
@@ -142,62 +98,61 @@ func prepareWorker(c *cli.Context) (r *worker.Reserve, done func()) {
 }
 
 // searchAndWrite makes the search, and writes its outputs. The outcome is nil if the search did not begin.
-func (j *job) searchAndWrite() (*tune.Outcome, error) {
+func (j *job) searchAndWrite(ctx context.Context) (*tune.Outcome, error) {
 	defer j.close()
-	outcome, err := j.searchAndShow()
+	outcome, err := j.searchAndShow(ctx)
 	if outcome == nil {
 		return nil, err
 	}
 	if outcome.Stop == tune.Environment {
 		log := j.session.Log.Path()
-		fmt.Fprintln(j.cli.App.ErrWriter, environmentText(outcome, log, goOnCommand(j.cli, log, j.again...)))
+		j.note(environmentText(outcome, log, j.options.goOnCommand(log, j.again...)))
 	}
-	fmt.Fprint(j.cli.App.ErrWriter, j.spent)
-	return outcome, errors.Join(err, j.conclude(outcome, err))
+	fmt.Fprint(j.notes, j.spent)
+	return outcome, errors.Join(err, j.conclude(ctx, outcome, err))
 }
 
 // begin begins the session.
 func (j *job) begin() {
-	j.session = session.New(j.plan, j.place, j.evaluation, listener(j.cli))
+	j.session = session.New(j.plan, j.place, j.evaluation, j.listener())
 }
 
 // searchAndShow makes the search, and shows it and its end.
-func (j *job) searchAndShow() (*tune.Outcome, error) {
-	c := j.cli
+func (j *job) searchAndShow(ctx context.Context) (*tune.Outcome, error) {
 	if j.place.Devices == nil {
-		reserve, done := prepareWorker(c)
+		reserve, done := j.options.evaluation.prepareWorker(j.console, j.options.device)
 		defer done()
 		j.evaluation.Reserve = reserve
 		var err error
-		if j.place.Devices, err = selectDevices(c); err != nil {
+		if j.place.Devices, err = selectDevices(j.options.device); err != nil {
 			return nil, err
 		}
 	}
 	j.begin()
-	if err := j.session.Open(c.Context); err != nil {
+	if err := j.session.Open(ctx); err != nil {
 		return nil, err
 	}
-	out := streamOf(c.App)
-	if out != nil {
-		j.session.Log.Follow(out.lines)
+	if j.stream != nil {
+		j.session.Log.Follow(j.stream.lines)
 	}
-	if j.title != "" && !c.Bool("quiet") {
-		fmt.Fprintf(c.App.Writer, "\n%s\n", j.title)
+	if j.title != "" && !j.quiet {
+		fmt.Fprintf(j.out, "\n%s\n", j.title)
 	}
-	j.display = newSearchDisplay(j)
-	outcome, err := j.session.Run(c.Context, j.display.result)
-	if outcome != nil && c.Bool("verbose") {
+	j.display = newSearchDisplay(ctx, j)
+	outcome, err := j.session.Run(ctx, j.display.result)
+	if outcome != nil && j.verbose {
 		j.spent = spentText(j.session.Evaluator, outcome.Results, outcome.Resumed) + "\n"
 	}
 	if outcome != nil && err == nil {
 		j.display.printer.bar.finish()
-		err = j.session.AddLimits(c.Context, outcome)
+		err = j.session.AddLimits(ctx, outcome)
 	}
 	j.display.end(outcome, err)
-	if out != nil && outcome != nil {
-		out.end.Why, out.end.Cause, out.end.Log = outcome.Stop, outcome.Cause, j.session.Log.Path()
+	if j.stream != nil && outcome != nil {
+		end := &j.stream.end
+		end.Why, end.Cause, end.Log = outcome.Stop, outcome.Cause, j.session.Log.Path()
 		if outcome.Best != nil {
-			out.end.Best = &outcome.Best.Configuration
+			end.Best = &outcome.Best.Configuration
 		}
 	}
 	return outcome, err
@@ -209,13 +164,13 @@ func (j *job) beginWith(neighbours []space.Configuration, of string) {
 		return
 	}
 	j.say("It begins with %s of %s.", figure.Count(len(neighbours), "best configuration"), of)
-	if j.plan.Neighbours = neighbours; !j.cli.IsSet("patience") {
+	if j.plan.Neighbours = neighbours; j.options.patience == 0 {
 		j.plan.Patience = tune.NeighbourPatience
 	}
 }
 
 // conclude writes the outputs and turns an outcome into an error for the exit status.
-func (j *job) conclude(outcome *tune.Outcome, failed error) error {
+func (j *job) conclude(ctx context.Context, outcome *tune.Outcome, failed error) error {
 	log := j.session.Log
 	kept := &record.Record{Header: log.Header(), Results: outcome.Results}
 	var unwritten error
@@ -230,7 +185,7 @@ func (j *job) conclude(outcome *tune.Outcome, failed error) error {
 		return unwritten // what has failed may be the log
 	case err != nil:
 		return err
-	case outcome.Stop == tune.Interrupted || j.cli.Context.Err() != nil:
+	case outcome.Stop == tune.Interrupted || ctx.Err() != nil:
 		return context.Canceled
 	case outcome.Stop == tune.Environment:
 		return errReported
@@ -245,29 +200,4 @@ func (j *job) close() {
 	if j.session != nil {
 		j.session.Close()
 	}
-}
-
-func (j *job) say(format string, a ...any) { say(j.cli, format, a...) }
-
-// say prints a note, unless the command is quiet.
-func say(c *cli.Context, format string, a ...any) {
-	if !c.Bool("quiet") {
-		fmt.Fprintf(c.App.ErrWriter, format+"\n", a...)
-	}
-}
-
-// listener prints what a session tells.
-func listener(c *cli.Context) session.Listener {
-	return session.Listener{
-		Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
-		Say:  func(text string) { say(c, "%s", text) },
-	}
-}
-
-// verboseOutput receives the output of workers and drivers; nil without --verbose.
-func verboseOutput(c *cli.Context) io.Writer {
-	if c.Bool("verbose") {
-		return c.App.ErrWriter
-	}
-	return nil
 }

@@ -61,9 +61,9 @@ func run() int {
 	return execute(ctx, os.Args, os.Stdin, out, notes, nil)
 }
 
-// execute runs a command line and returns the exit status. Shared is what it has in common with others of this process; nil: it is the
-// only one.
-func execute(ctx context.Context, args []string, in io.Reader, out *output, notes io.Writer, shared *shared) int {
+// execute runs a command line and returns the exit status. Shared has the workers of all commands of this process; nil: this is
+// the only one.
+func execute(ctx context.Context, args []string, in io.Reader, out *output, notes io.Writer, shared *worker.Reserve) int {
 	app := newApp()
 	app.Reader, app.Writer, app.ErrWriter, app.Metadata = in, out, notes, map[string]any{sharedKey: shared}
 	err := app.RunContext(ctx, flagsFirst(app, args))

@@ -28,7 +28,7 @@ func matmulKernels() []tutorialKernel {
 	return all
 }
 
-func matmulCommand() *cli.Command {
+func matmulCommand(bench runner[benchOptions]) *cli.Command {
 	return &cli.Command{
 		Name:  "matmul",
 		Usage: "the matrix multiplication tutorials",
@@ -37,11 +37,12 @@ them with a CPU and with vendors' libraries over the size.
 
    ndtune matmul tune --kernel tiled --size 1024
    ndtune matmul bench`,
-		Subcommands: []*cli.Command{matmulTuneCommand(), matmulBenchCommand()},
+		Subcommands: []*cli.Command{matmulTuneCommand(), matmulBenchCommand(bench)},
 	}
 }
 
 func matmulTuneCommand() *cli.Command {
+	o, flags := matmulTutorial.newOptions("tiled")
 	return &cli.Command{
 		Name:  "tune",
 		Usage: "tune a kernel of matrix multiplication",
@@ -68,7 +69,7 @@ On other devices, another kernel takes their place.
    ndtune matmul tune --kernel hopper-half
 
 A multiplication of 4096² takes a CPU a minute or more: choose a smaller --size there.`,
-		Flags:  matmulTutorial.flags("tiled"),
-		Action: matmulTutorial.tune,
+		Flags:  flags,
+		Action: action(o, matmulTutorial.tune),
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/internal/picture"
@@ -24,7 +26,22 @@ import (
 	"github.com/ndtune/ndtune/tune/task"
 )
 
-func matmulBenchCommand() *cli.Command {
+type benchOptions struct {
+	sizes, tuneSizes, kernels string // as they are written
+	errors                    bool
+	tuned, libraries, outputs cli.StringSlice
+	maxEvaluations            int // 0: no limit
+	iterations                int
+	seed                      uint64
+	timeLimit, loopLimit      time.Duration
+	device                    string
+
+	shapes, tuneShapes []matmul.Shape
+	chosen             []string // kernels
+}
+
+func matmulBenchCommand(run runner[benchOptions]) *cli.Command {
+	o := &benchOptions{}
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "time against size: a CPU loop, tuned kernels, OpenBLAS and cuBLAS",
@@ -52,72 +69,72 @@ the nearest tuned sizes is measured.
 A measurement that would take too much of the remaining time is left out with a note, the
 slowest first. The CPU loop is left out if one multiplication would take longer than --cpu-limit.
 Ctrl-C keeps the measurements so far.`,
-		Flags:  benchFlags(),
-		Action: runBench,
+		Flags:  o.flags(),
+		Action: action(o, run),
 	}
 }
 
-func benchFlags() []cli.Flag {
+func (o *benchOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "sizes", Category: categorySpec, DefaultText: joinInts(matmul.DefaultSizes, ","),
+		&cli.StringFlag{Name: "sizes", Destination: &o.sizes, Category: categorySpec, DefaultText: joinInts(matmul.DefaultSizes, ","),
 			Usage: "`SIZE[,SIZE…]`: N of square matrices, or M×N×K (such as 33x65x97) of A (M × K) and B (K × N)"},
-		&cli.StringFlag{Name: "kernel", Category: categorySpec, Value: strings.Join(matmul.DefaultKernels, ","),
+		&cli.StringFlag{Name: "kernel", Destination: &o.kernels, Category: categorySpec, Value: strings.Join(matmul.DefaultKernels, ","),
 			Usage: "`KERNEL[,KERNEL…]` to measure: " + strings.Join(matmul.KernelNames(), ", ")},
-		&cli.BoolFlag{Name: "errors", Category: categoryEvaluation,
+		&cli.BoolFlag{Name: "errors", Destination: &o.errors, Category: categoryEvaluation,
 			Usage: "also measure the errors of results with normally distributed, uniform and badly scaled numbers"},
-		&cli.StringSliceFlag{Name: "tuned", TakesFile: true, Category: categorySpec,
+		&cli.StringSliceFlag{Name: "tuned", Destination: &o.tuned, TakesFile: true, Category: categorySpec,
 			Usage: "use the best configurations of a kernel from a `RECORD` instead of tuning it; may be repeated, " +
 				"also for several sizes of one kernel"},
-		&cli.StringFlag{Name: "tune-sizes", Category: categorySearch,
+		&cli.StringFlag{Name: "tune-sizes", Destination: &o.tuneSizes, Category: categorySearch,
 			DefaultText: joinInts(matmul.DefaultTuneSizes, ",") + "; on a CPU " + joinInts(matmul.DefaultTuneSizesCPU, ",") +
 				"; each within the --sizes",
 			Usage: "tune at these sizes: `SIZE[,SIZE…]`"},
-		&cli.IntFlag{Name: "max-evals", Category: categorySearch,
+		&cli.IntFlag{Name: "max-evals", Destination: &o.maxEvaluations, Category: categorySearch,
 			Usage: "evaluate at most `N` configurations of each kernel at each size, failures included"},
-		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of the search strategy's random choices"},
-		&cli.DurationFlag{Name: "time-limit", Value: matmul.DefaultTimeLimit, Category: categoryEvaluation,
+		&cli.Uint64Flag{Name: "seed", Destination: &o.seed, Value: 1, Category: categorySearch, Usage: "seed of the search strategy's random choices"},
+		&cli.DurationFlag{Name: "time-limit", Destination: &o.timeLimit, Value: matmul.DefaultTimeLimit, Category: categoryEvaluation,
 			Usage: "`DURATION` of the run, tuning included"},
-		&cli.DurationFlag{Name: "cpu-limit", Value: matmul.DefaultLoopLimit, Category: categoryEvaluation,
+		&cli.DurationFlag{Name: "cpu-limit", Destination: &o.loopLimit, Value: matmul.DefaultLoopLimit, Category: categoryEvaluation,
 			Usage: "longest `DURATION` of one multiplication by the CPU loop"},
-		&cli.IntFlag{Name: "iterations", Value: task.DefaultLaunches, Category: categoryEvaluation,
+		&cli.IntFlag{Name: "iterations", Destination: &o.iterations, Value: task.DefaultLaunches, Category: categoryEvaluation,
 			Usage: "time at least N multiplications of each kernel or library at each size, fewer if they take seconds"},
-		&cli.StringSliceFlag{Name: "library", TakesFile: true, Category: categoryEvaluation,
+		&cli.StringSliceFlag{Name: "library", Destination: &o.libraries, TakesFile: true, Category: categoryEvaluation,
 			Usage: "look for OpenBLAS, cuBLAS and the CUDA runtime in `PATH` first: a file, a folder, or one with pip's packages; may be repeated"},
-		deviceFlag(""),
-		outputFlag(nil, "write the times to `FILE`: .csv, or as a picture .png, .svg or .pdf; may be repeated"),
+		deviceFlag(&o.device, ""),
+		outputFlag(&o.outputs, "write the times to `FILE`: .csv, or as a picture .png, .svg or .pdf; may be repeated"),
 	}
 }
 
 // runBench tunes, measures, and prints and writes the results, however the sweep ended.
-func runBench(c *cli.Context) error {
-	b, err := newBench(c)
+func runBench(ctx context.Context, t *console, o *benchOptions) error {
+	b, err := newBench(ctx, t, o)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
-	fmt.Fprintf(c.App.Writer, "Using: %s\n", b.Device.Name)
-	if err := b.TuneKernels(c.Context); err != nil {
+	fmt.Fprintf(t.out, "Using: %s\n", b.Device.Name)
+	if err := b.TuneKernels(ctx); err != nil {
 		return err
 	}
-	sweep, err := b.Open(c.Context)
+	sweep, err := b.Open(ctx)
 	if err != nil {
 		return err
 	}
-	bar := newProgress(c.App.ErrWriter, len(sweep.Participants)*len(sweep.Sizes), "measurement", false)
+	bar := newProgress(t.notes, len(sweep.Participants)*len(sweep.Sizes), "measurement", false)
 	sweep.OnStart = func(entrant string, s matmul.Shape) {
 		bar.describe(fmt.Sprintf("%s, %s", entrant, matmul.Sizes([]matmul.Shape{s})))
 	}
 	sweep.OnCell = func(matmul.Cell) { bar.count(1) }
-	cells := sweep.Run(c.Context)
+	cells := sweep.Run(ctx)
 	bar.finish()
 	measured := slices.ContainsFunc(cells, func(c matmul.Cell) bool { return c.Measurement != nil })
 	if measured {
-		printBench(c.App.Writer, cells)
+		printBench(t.out, cells)
 	}
 	for _, r := range matmul.LeftOut(cells) {
-		fmt.Fprintf(c.App.ErrWriter, "%s is left out at %s: %s\n", r.Entrant, matmul.Sizes(r.Sizes), r.Text)
+		fmt.Fprintf(t.notes, "%s is left out at %s: %s\n", r.Entrant, matmul.Sizes(r.Sizes), r.Text)
 	}
-	if outputs := c.StringSlice("output"); measured && len(outputs) > 0 {
+	if outputs := o.outputs.Value(); measured && len(outputs) > 0 {
 		var err error
 		for _, path := range outputs {
 			err = errors.Join(err, matmul.WriteFile(path, fmt.Sprintf("C = A·B, N × N: %s", b.Device.Name), cells))
@@ -125,117 +142,99 @@ func runBench(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.App.ErrWriter, "results: %s\n", strings.Join(outputs, ", "))
+		fmt.Fprintf(t.notes, "results: %s\n", strings.Join(outputs, ", "))
 	}
-	if !measured && c.Context.Err() == nil {
+	if !measured && ctx.Err() == nil {
 		return errIncorrect
 	}
-	return c.Context.Err()
+	return ctx.Err()
 }
 
-// newBench reads the command line. Errors in it are found before anything is measured.
-func newBench(c *cli.Context) (*matmul.Bench, error) {
-	b := &matmul.Bench{
-		Libraries: c.StringSlice("library"), Iterations: c.Int("iterations"), Errors: c.Bool("errors"),
-		Began: time.Now(), TimeLimit: c.Duration("time-limit"), LoopLimit: c.Duration("cpu-limit"),
-		Note: func(text string) { fmt.Fprintln(c.App.ErrWriter, text) },
-	}
-	b.Tune = func(ctx context.Context, kernel string, s *spec.Spec, shape matmul.Shape, limit time.Duration) ([]string, error) {
-		return tuneForBench(ctx, c, b.Device, kernel, s, shape, limit)
-	}
-	for _, read := range []func(*cli.Context, *matmul.Bench) error{checkBench, readBenchSizes, readBenchKernels, readBenchRecords} {
-		if err := read(c, b); err != nil {
-			return nil, err
-		}
-	}
-	var err error
-	b.Device, err = selectDevice(c)
-	return b, err
-}
-
-func checkBench(c *cli.Context, b *matmul.Bench) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
-	for _, path := range b.Libraries {
+// read reads the command line. Errors in it are found before anything is measured.
+func (o *benchOptions) read(c *cli.Context) (err error) {
+	for _, path := range o.libraries.Value() {
 		if err := matmul.CheckLibraryPlace(path); err != nil {
 			return wrong("--library: %w", err)
 		}
 	}
-	return checkOutputs("output", c.StringSlice("output"), matmul.CheckPath)
-}
-
-func readBenchSizes(c *cli.Context, b *matmul.Bench) error {
-	for _, n := range matmul.DefaultSizes {
-		b.Sizes = append(b.Sizes, matmul.Square(n))
-	}
-	read := func(flag string, sizes *[]matmul.Shape) error {
-		if !c.IsSet(flag) {
-			return nil
-		}
-		*sizes = nil
-		for text := range strings.SplitSeq(c.String(flag), ",") {
-			s, err := matmul.ParseShape(text)
-			if err != nil {
-				return wrong("--%s: %w", flag, err)
-			}
-			if !slices.Contains(*sizes, s) {
-				*sizes = append(*sizes, s)
-			}
-		}
-		slices.SortStableFunc(*sizes, matmul.BySize)
-		return nil
-	}
-	if err := read("sizes", &b.Sizes); err != nil {
+	if o.shapes, err = readShapes("--sizes", o.sizes); err != nil {
 		return err
 	}
-	if err := read("tune-sizes", &b.TuneSizes); err != nil {
+	if o.tuneShapes, err = readShapes("--tune-sizes", o.tuneSizes); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(b.Sizes, matmul.Shape.IsSquare) && slices.ContainsFunc(c.StringSlice("output"), picture.Is) {
-		return wrong("--output: a picture shows square matrices, and --sizes %s has none; write a .csv", c.String("sizes"))
+	if len(o.shapes) > 0 && !slices.ContainsFunc(o.shapes, matmul.Shape.IsSquare) && slices.ContainsFunc(o.outputs.Value(), picture.Is) {
+		return wrong("--output: a picture shows square matrices, and --sizes %s has none; write a .csv", o.sizes)
 	}
-	return nil
-}
-
-func readBenchKernels(c *cli.Context, b *matmul.Bench) error {
-	for name := range strings.SplitSeq(c.String("kernel"), ",") {
+	for name := range strings.SplitSeq(o.kernels, ",") {
 		name = strings.TrimSpace(name)
 		if !slices.Contains(matmul.KernelNames(), name) {
 			return wrong("--kernel %s: there are %s%s", name, strings.Join(matmul.KernelNames(), ", "), nearest.Hint(name, matmul.KernelNames()))
 		}
-		if !slices.Contains(b.Kernels, name) {
-			b.Kernels = append(b.Kernels, name)
+		if !slices.Contains(o.chosen, name) {
+			o.chosen = append(o.chosen, name)
 		}
 	}
-	return nil
+	return cmp.Or(noArguments(c), checkOutputs("output", o.outputs.Value(), matmul.CheckPath))
 }
 
-func readBenchRecords(c *cli.Context, b *matmul.Bench) error {
-	for _, path := range c.StringSlice("tuned") {
-		r, err := readRecord(c.Context, path)
+// readShapes reads the value of a flag, a list of sizes in ascending order; none if it is not given.
+func readShapes(flag, text string) (all []matmul.Shape, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		s, err := matmul.ParseShape(part)
 		if err != nil {
-			return wrong("--tuned: %w", err)
+			return nil, wrong("%s: %w", flag, err)
+		}
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	slices.SortStableFunc(all, matmul.BySize)
+	return all, nil
+}
+
+// newBench reads the records and chooses the device.
+func newBench(ctx context.Context, t *console, o *benchOptions) (*matmul.Bench, error) {
+	b := &matmul.Bench{
+		Sizes: o.shapes, TuneSizes: o.tuneShapes, Kernels: o.chosen,
+		Libraries: o.libraries.Value(), Iterations: o.iterations, Errors: o.errors,
+		Began: time.Now(), TimeLimit: o.timeLimit, LoopLimit: o.loopLimit, Note: t.note,
+	}
+	if len(b.Sizes) == 0 {
+		b.Sizes = each.Of(matmul.DefaultSizes, matmul.Square)
+	}
+	b.Tune = func(ctx context.Context, kernel string, s *spec.Spec, shape matmul.Shape, limit time.Duration) ([]string, error) {
+		return o.tune(ctx, t, b.Device, kernel, s, shape, limit)
+	}
+	for _, path := range o.tuned.Value() {
+		r, err := readRecord(ctx, path)
+		if err != nil {
+			return nil, wrong("--tuned: %w", err)
 		}
 		if err := b.AddRecord(r); err != nil {
-			return wrong("--tuned %s: %w", path, err)
+			return nil, wrong("--tuned %s: %w", path, err)
 		}
 	}
-	return nil
+	var err error
+	b.Device, err = selectDevice(o.device)
+	return b, err
 }
 
-// tuneForBench searches a kernel in workers. A search that has not ended after twice its limit is
+// tune searches a kernel in workers. A search that has not ended after twice its limit is
 // stopped: its workers may be busy with a slow configuration.
-func tuneForBench(
-	ctx context.Context, c *cli.Context, on device.Listed, kernel string, s *spec.Spec, shape matmul.Shape, limit time.Duration,
+func (o *benchOptions) tune(
+	ctx context.Context, t *console, on device.Listed, kernel string, s *spec.Spec, shape matmul.Shape, limit time.Duration,
 ) ([]string, error) {
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, 2*limit+10*time.Second)
 	defer cancel()
 	one := session.New(session.Plan{
-		Spec: s, Strategy: session.Strategy{Name: search.Auto}, Seed: c.Uint64("seed"),
-		MaxEvaluations: c.Int("max-evals"), TimeLimit: max(limit, time.Second),
-	}, session.Place{Devices: []device.Listed{on}}, session.Evaluation{}, listener(c))
+		Spec: s, Strategy: session.Strategy{Name: search.Auto}, Seed: o.seed,
+		MaxEvaluations: o.maxEvaluations, TimeLimit: max(limit, time.Second),
+	}, session.Place{Devices: []device.Listed{on}}, session.Evaluation{}, t.listener())
 	defer one.Close()
 	if err := one.OpenEvaluator(limited); err != nil {
 		return nil, err
@@ -243,9 +242,9 @@ func tuneForBench(
 	if err := one.OpenSpace(limited); err != nil {
 		return nil, err
 	}
-	bar := newProgress(c.App.ErrWriter, one.Total(), "configuration", false)
+	bar := newProgress(t.notes, one.Total(), "configuration", false)
 	bar.objective = s.Problem.Objective()
-	outcome, err := one.Run(limited, func(r tune.Result, _ bool) { bar.add(r, c.App.ErrWriter, "") })
+	outcome, err := one.Run(limited, func(r tune.Result, _ bool) { bar.add(r, t.notes, "") })
 	bar.finish()
 	if outcome == nil {
 		return nil, err
@@ -258,7 +257,7 @@ func tuneForBench(
 	if len(best) == 0 {
 		return nil, errors.Join(err, fmt.Errorf("none of %s is correct", evaluated))
 	}
-	fmt.Fprintf(c.App.ErrWriter, "tuned %s at %s: %s of %d in %s, best %s\n", kernel, matmul.Sizes([]matmul.Shape{shape}),
+	fmt.Fprintf(t.notes, "tuned %s at %s: %s of %d in %s, best %s\n", kernel, matmul.Sizes([]matmul.Shape{shape}),
 		evaluated, one.Space.Len(), roundElapsed(time.Since(began)), best[0])
 	return best, nil
 }

@@ -36,17 +36,3 @@ func (p *printer) printReadings(o *tune.Outcome) {
 		fmt.Fprintln(p.notes, text)
 	}
 }
-
-// observeNames returns the quantities that --observe names.
-func observeNames(texts []string) ([]string, error) {
-	var all []string
-	for _, text := range texts {
-		for name := range strings.SplitSeq(text, ",") {
-			if name = strings.TrimSpace(name); name == "" {
-				return nil, wrong("--observe %s: want names of quantities with commas between them, such as energy,clock", text)
-			}
-			all = append(all, name)
-		}
-	}
-	return all, nil
-}

@@ -1,11 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune/device"
@@ -31,9 +30,9 @@ func quickText(p *hardware.Peaks) string {
 
 // measurePeaks measures the peaks of a device and keeps them in the user's state folder. If they cannot be
 // kept, that is only noted.
-func measurePeaks(c *cli.Context, l device.Listed, d hardware.Device) (*hardware.Peaks, error) {
-	bar := newProgress(c.App.ErrWriter, len(peak.Parts()), "part", c.Bool("quiet"))
-	peaks, err := worker.MeasurePeaks(c.Context, l, worker.PeakOptions{Output: verboseOutput(c), Begin: func(part string, number, _ int) {
+func measurePeaks(ctx context.Context, t *console, l device.Listed, d hardware.Device) (*hardware.Peaks, error) {
+	bar := newProgress(t.notes, len(peak.Parts()), "part", t.quiet)
+	peaks, err := worker.MeasurePeaks(ctx, l, worker.PeakOptions{Output: t.diagnostics(), Begin: func(part string, number, _ int) {
 		bar.done = number - 1
 		bar.describe(l.Name + ": " + part)
 	}})
@@ -43,7 +42,7 @@ func measurePeaks(c *cli.Context, l device.Listed, d hardware.Device) (*hardware
 	}
 	d.Timer, d.Peaks = peaks.Timer, peaks
 	if err := record.KeepPeaks(d, ""); err != nil {
-		fmt.Fprintf(c.App.ErrWriter, "%v\n", err)
+		t.note(err.Error())
 	}
 	return peaks, nil
 }

@@ -8,8 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
@@ -41,18 +39,18 @@ type printer struct {
 	bar            *progress
 }
 
-func newPrinter(c *cli.Context, p *problem.Problem, total int, compared bool) *printer {
+func newPrinter(j *job, p *problem.Problem, total int) *printer {
 	shown := &printer{
-		out: c.App.Writer, notes: c.App.ErrWriter, problem: p,
-		quiet: c.Bool("quiet"), verbose: c.Bool("verbose"), noPeak: c.Bool("no-peak"), compared: compared,
-		bar: newProgress(c.App.ErrWriter, total, "configuration", c.Bool("quiet")),
+		out: j.out, notes: j.notes, problem: p,
+		quiet: j.quiet, verbose: j.verbose, noPeak: j.options.evaluation.noPeak, compared: j.compared,
+		bar: newProgress(j.notes, total, "configuration", j.quiet),
 	}
-	shown.tables = !shown.quiet && streamOf(c.App) == nil // a stream has their lines
-	shown.bar.objective, shown.bar.limit = p.Objective(), c.Duration("time-limit")
-	if out, ok := c.App.Writer.(*output); ok {
-		shown.columns = out.terminal && !compared
+	shown.tables = !shown.quiet && j.stream == nil // a stream has their lines
+	shown.bar.objective, shown.bar.limit = p.Objective(), j.plan.TimeLimit
+	if out, ok := j.out.(*output); ok {
+		shown.columns = out.terminal && !j.compared
 	}
-	if compared {
+	if j.compared {
 		shown.out = shown.notes
 	}
 	return shown

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,55 +24,65 @@ const (
 	priorNone = "none"
 )
 
-// newPriorFlag returns the flag of a search. A simulation has it without more: it finds nothing by itself.
-func newPriorFlag(more string) cli.Flag {
-	return &cli.StringSliceFlag{Name: "prior", TakesFile: true, Category: categorySearch,
-		Usage: "learn from `RECORD`, results of the same parameters on another device, for another size or of an older source: " +
-			"how much each parameter matters, and where to begin; may be repeated" + more + " (docs/strategies.md#priors)"}
+// priorOptions name records that a search or a simulation learns from.
+type priorOptions struct {
+	values cli.StringSlice
+
+	paths []string
+	find  bool // looks for others
 }
 
-// newTunePriorFlag returns the flag of a search that can find priors.
-func newTunePriorFlag() cli.Flag {
+// flag is that of a simulation, which finds nothing by itself.
+func (o *priorOptions) flag() *cli.StringSliceFlag {
+	return &cli.StringSliceFlag{Name: "prior", Destination: &o.values, TakesFile: true, Category: categorySearch,
+		Usage: "learn from `RECORD`, results of the same parameters on another device, for another size or of an older source: " +
+			"how much each parameter matters, and where to begin; may be repeated (docs/strategies.md#priors)"}
+}
+
+// searchFlag is that of a search, which can find priors.
+func (o *priorOptions) searchFlag() cli.Flag {
 	standard := priorNone
 	if findsPriors {
 		standard = priorFind
 	}
-	return newPriorFlag("; find: from such records in the user's state folder (wisdom tune: and from the file); " +
-		"none: from nothing; default: " + standard)
+	f := o.flag()
+	f.Usage += "; find: from such records in the user's state folder (wisdom tune: and from the file); none: from nothing; default: " + standard
+	return f
 }
 
-// priorPaths returns the records that the command line names, and whether to look for others.
-func priorPaths(c *cli.Context) (paths []string, find bool, err error) {
-	paths = c.StringSlice("prior")
+// isGiven reports whether the command line says anything about priors.
+func (o *priorOptions) isGiven() bool { return len(o.values.Value()) > 0 }
+
+// read reads which records are named, and whether to look for others.
+func (o *priorOptions) read() error {
+	values := o.values.Value()
 	switch {
-	case len(paths) == 0:
-		return nil, findsPriors, nil
-	case slices.Equal(paths, []string{priorNone}):
-		return nil, false, nil
-	case slices.Contains(paths, priorNone):
-		return nil, false, fmt.Errorf("%s excludes all records (./%s is a file)", priorNone, priorNone)
+	case len(values) == 0:
+		o.find = findsPriors
+	case slices.Equal(values, []string{priorNone}):
+	case slices.Contains(values, priorNone):
+		return fmt.Errorf("%s excludes all records (./%s is a file)", priorNone, priorNone)
+	default:
+		o.paths = slices.DeleteFunc(slices.Clone(values), func(path string) bool { return path == priorFind })
+		o.find = len(o.paths) < len(values)
 	}
-	named := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == priorFind })
-	return named, len(named) < len(paths), nil
+	return nil
 }
 
-// readPriors reads the priors that the command line names, for a search by a strategy. The problem is nil in a simulation.
-func readPriors(c *cli.Context, strategy string, p *problem.Problem) (priors session.Priors, err error) {
-	paths, find, err := priorPaths(c)
+// load reads the records for a search by a strategy. The problem is nil in a simulation.
+func (o *priorOptions) load(ctx context.Context, strategy string, p *problem.Problem) (priors session.Priors, err error) {
 	switch {
-	case err != nil:
-		return priors, err
-	case p == nil && find && c.IsSet("prior"):
+	case p == nil && o.find && o.isGiven():
 		return priors, errors.New("a simulation takes the records that are named, and looks for no others")
-	case p != nil && c.IsSet("prior") && (find || len(paths) > 0):
+	case p != nil && o.isGiven() && (o.find || len(o.paths) > 0):
 		if err := search.CheckPriors(strategy, len(p.Objective().All())); err != nil {
 			return priors, err
 		}
 	}
-	priors.Find = find
-	names := recordNames(paths)
-	for i, path := range paths {
-		r, err := readRecord(c.Context, path)
+	priors.Find = o.find
+	names := recordNames(o.paths)
+	for i, path := range o.paths {
+		r, err := readRecord(ctx, path)
 		if err != nil {
 			return priors, err
 		}
@@ -109,9 +120,9 @@ func priorText(r session.Prior, p *problem.Problem) string {
 	return text
 }
 
-// addPriors gives the priors of the command line to the recordings.
-func addPriors(c *cli.Context, recordings []*simulate.Recording) error {
-	priors, err := readPriors(c, "", nil)
+// add gives the priors to the recordings.
+func (o *priorOptions) add(ctx context.Context, recordings []*simulate.Recording) error {
+	priors, err := o.load(ctx, "", nil)
 	if err != nil {
 		return fmt.Errorf("--prior: %w", err)
 	}

@@ -22,23 +22,13 @@ func (retryFlag) TakesValue() bool { return false }
 // String returns the line of the flag in a help text.
 func (f retryFlag) String() string { return cli.FlagStringer(f) }
 
-const retryName = "retry-failures"
-
-func newRetryFlag() cli.Flag {
-	return retryFlag{&cli.GenericFlag{Name: retryName, Value: &statuses{}, Category: categorySearch,
+func newRetryFlag(to *statuses) cli.Flag {
+	return retryFlag{&cli.GenericFlag{Name: "retry-failures", Value: to, Category: categorySearch,
 		Usage: "evaluate the failures in the log again; --retry-failures=STATUS,… only those with these statuses: " +
 			failureNames() + " (default: all but constraints)"}}
 }
 
-// retried returns the statuses whose failures are evaluated again.
-func retried(c *cli.Context) []tune.Status {
-	if s, ok := c.Generic(retryName).(*statuses); ok {
-		return *s
-	}
-	return nil
-}
-
-// statuses is the value of a retryFlag.
+// statuses is the value of a retryFlag: the statuses of failures.
 type statuses []tune.Status
 
 // IsBoolFlag lets the flag package accept the flag without a value, which then is «true».
@@ -75,9 +65,9 @@ func failureNames() string {
 }
 
 // goOnCommand returns the command line of this process, with a log if it names none.
-func goOnCommand(c *cli.Context, log string, more ...string) string {
+func (o *searchOptions) goOnCommand(log string, more ...string) string {
 	words := slices.Clone(os.Args)
-	if !c.IsSet("log") {
+	if o.log == "" {
 		more = append(more, "--log", log)
 		end := len(words)
 		if i := slices.Index(words, "--"); i >= 0 {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,17 +26,16 @@ import (
 	"github.com/ndtune/ndtune/tune/task"
 )
 
-func runCommand() *cli.Command {
-	flags := append(append(specFlags(), deviceFlag("")), evaluationFlags()...)
-	flags = append(flags, jsonLinesFlag(),
-		&cli.BoolFlag{
-			Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
-			Usage: "show the output of the kernel and the driver",
-		},
-		&cli.StringFlag{
-			Name: "outputs", TakesFile: true, Category: categoryOutput,
-			Usage: "write the outputs of the first launch, which finds the initial content of all buffers, to `FOLDER`, as NAME.npy",
-		})
+type runOptions struct {
+	spec       specOptions
+	evaluation evaluationOptions
+	device     string // "": the default one
+	json       bool
+	outputs    string // "": none is written
+}
+
+func runCommand(run runner[runOptions]) *cli.Command {
+	o := &runOptions{spec: specOptions{takesInput: true}}
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "build, verify and time one configuration",
@@ -51,48 +51,64 @@ With --iterations 0, the kernel is launched once, and not timed. A program that 
 a specification after the other on standard input, and reads a line for each (docs/stream.md):
 
    ndtune run - --json --iterations 0 --outputs results`,
-		Flags: flags,
-		Action: streamed(func(c *cli.Context) error {
-			if err := checkWorkers(c); err != nil {
-				return err
-			}
-			e := evaluationOf(c)
-			e.Named, e.Outputs = true, c.String("outputs")
-			choose := sync.OnceValues(func() (device.Listed, error) { return selectDevice(c) })
-			if c.Bool("json") && c.Args().First() == standardInput {
-				return runEach(c, e, choose)
-			}
-			return runOne(c, e, choose)
+		Flags: slices.Concat(o.spec.flags(), []cli.Flag{deviceFlag(&o.device, "")}, o.evaluation.flags(&o.spec), []cli.Flag{
+			jsonLinesFlag(&o.json),
+			&cli.BoolFlag{
+				Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
+				Usage: "show the output of the kernel and the driver",
+			},
+			&cli.StringFlag{
+				Name: "outputs", Destination: &o.outputs, TakesFile: true, Category: categoryOutput,
+				Usage: "write the outputs of the first launch, which finds the initial content of all buffers, to `FOLDER`, as NAME.npy",
+			},
 		}),
+		Action: streamed(action(o, run)),
 	}
 }
 
+func (o *runOptions) read(c *cli.Context) error {
+	if err := o.spec.readArgument(c); err != nil {
+		return err
+	}
+	return o.evaluation.read(c)
+}
+
+func runSpec(ctx context.Context, t *console, o *runOptions) error {
+	e := o.evaluation.on(t)
+	e.Named, e.Outputs = true, o.outputs
+	choose := sync.OnceValues(func() (device.Listed, error) { return selectDevice(o.device) })
+	if o.json && o.spec.isInput() {
+		return o.runEach(ctx, t, e, choose)
+	}
+	return o.runOne(ctx, t, e, choose)
+}
+
 // runEach answers each specification on standard input, until that ends. A specification that is wrong costs its own answer only.
-func runEach(c *cli.Context, e session.Evaluation, choose func() (device.Listed, error)) error {
-	reserve, done := prepareWorker(c)
+func (o *runOptions) runEach(ctx context.Context, t *console, e session.Evaluation, choose func() (device.Listed, error)) error {
+	reserve, done := o.evaluation.prepareWorker(t, o.device)
 	defer done()
 	e.Reserve = reserve
 	if _, err := choose(); err != nil {
 		return err
 	}
 	for n := 1; ; n++ {
-		if folder := c.String("outputs"); folder != "" {
-			e.Outputs = filepath.Join(folder, strconv.Itoa(n))
+		if o.outputs != "" {
+			e.Outputs = filepath.Join(o.outputs, strconv.Itoa(n))
 		}
-		switch err := runOne(c, e, choose); {
-		case c.Context.Err() != nil:
-			return c.Context.Err()
+		switch err := o.runOne(ctx, t, e, choose); {
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case errors.Is(err, errNoSpecification):
 			return nil
 		case err != nil && !errors.Is(err, errReported):
-			streamOf(c.App).tell(streamEnd{Kind: "error", Status: exitStatus(err, false), Error: err.Error()})
+			t.stream.tell(streamEnd{Kind: "error", Status: exitStatus(err, false), Error: err.Error()})
 		}
 	}
 }
 
 // runOne evaluates the only configuration of a specification.
-func runOne(c *cli.Context, e session.Evaluation, choose func() (device.Listed, error)) error {
-	s, err := loadSpec(c)
+func (o *runOptions) runOne(ctx context.Context, t *console, e session.Evaluation, choose func() (device.Listed, error)) error {
+	s, err := o.spec.loadChecked(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -108,15 +124,15 @@ func runOne(c *cli.Context, e session.Evaluation, choose func() (device.Listed, 
 			return wrong("--outputs: %w", err)
 		}
 	}
-	one := session.New(session.Plan{Spec: s}, session.Place{Devices: []device.Listed{listed}}, e, listener(c))
+	one := session.New(session.Plan{Spec: s}, session.Place{Devices: []device.Listed{listed}}, e, t.listener())
 	defer one.Close()
-	if err := one.FindPeaks(c.Context, nil); err != nil {
+	if err := one.FindPeaks(ctx, nil); err != nil {
 		return err
 	}
-	if err := one.OpenEvaluator(c.Context); err != nil {
+	if err := one.OpenEvaluator(ctx); err != nil {
 		return err
 	}
-	outcome, err := one.RunOne(c.Context)
+	outcome, err := one.RunOne(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -127,24 +143,24 @@ func runOne(c *cli.Context, e session.Evaluation, choose func() (device.Listed, 
 	case len(outcome.Results) == 0:
 		return fmt.Errorf("the evaluator gave no result")
 	}
-	if err := one.AddLimits(c.Context, outcome); err != nil {
+	if err := one.AddLimits(ctx, outcome); err != nil {
 		return err
 	}
-	printOne(c.App.Writer, s.Problem, outcome)
+	printOne(t.out, s.Problem, outcome)
 	if notice := outcome.Results[0].Notice; notice != "" {
-		fmt.Fprintln(c.App.ErrWriter, notice)
+		t.note(notice)
 	}
-	if out := streamOf(c.App); out != nil {
+	if t.stream != nil {
 		line, err := record.ResultLine(outcome.Results[0])
 		if err != nil {
 			return err
 		}
-		out.lines(line)
+		t.stream.lines(line)
 	}
-	if outcome.Best == nil && c.Context.Err() == nil {
+	if outcome.Best == nil && ctx.Err() == nil {
 		return errIncorrect
 	}
-	return c.Context.Err()
+	return ctx.Err()
 }
 
 // openParameters lists the parameters that have more than one value left, with their values.

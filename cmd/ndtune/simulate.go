@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +26,23 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-func simulateCommand() *cli.Command {
+type simulateOptions struct {
+	strategies, outputs     cli.StringSlice
+	rank                    ranking
+	maxEvaluations, repeats int
+	batch                   int
+	seed                    uint64
+	prior                   priorOptions
+	points                  string // as they are written
+	json                    bool
+
+	paths       []string
+	checkpoints []int // numbers of evaluations to print, ascending
+	chosen      []session.Strategy
+}
+
+func simulateCommand(run runner[simulateOptions]) *cli.Command {
+	o := &simulateOptions{}
 	return &cli.Command{
 		Name:      "simulate",
 		Usage:     "compare search strategies on recorded spaces, without a device",
@@ -43,60 +60,87 @@ configuration counts as an evaluation.
 
 Options follow the name of a strategy: --strategy NAME:OPTION=VALUE,OPTION=VALUE. A program of your
 own, in any language, is a strategy too: --strategy 'command:python3 walk.py' (docs/strategy-command.md).`,
-		Flags:  simulateFlags(),
-		Action: runSimulation,
+		Flags:  o.flags(),
+		Action: action(o, run),
 	}
 }
 
-func simulateFlags() []cli.Flag {
+func (o *simulateOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{
-			Name: "strategy", Category: categorySearch,
+			Name: "strategy", Destination: &o.strategies, Category: categorySearch,
 			Usage: "compare `STRATEGY[,STRATEGY…]`: " + strategyNames() + ", or all, which is all but brute_force and prior_ranking; " +
 				strategyForms + "; may be repeated (default: all; with --prior, those that learn from it)",
 		},
 		&cli.StringFlag{
-			Name: "objective", Category: categorySearch,
+			Name: "objective", Destination: &o.rank.objectives, Category: categorySearch,
 			Usage: "improve `OBJECTIVES` instead of those of the records: time, time_mean, time_min or a metric, maximised after the " +
 				"word maximize; several, with commas, give traces alone (-o FILE.jsonl)",
 		},
 		&cli.IntFlag{
-			Name: "max-evals", Value: 200, Category: categorySearch,
+			Name: "max-evals", Destination: &o.maxEvaluations, Value: 200, Category: categorySearch,
 			Usage: "evaluate `N` configurations in each search, failures included",
 		},
-		&cli.IntFlag{Name: "repeats", Value: 50, Category: categorySearch, Usage: "search `N` times with each strategy on each record"},
 		&cli.IntFlag{
-			Name: "batch", Value: 1, Category: categorySearch,
+			Name: "repeats", Destination: &o.repeats, Value: 50, Category: categorySearch,
+			Usage: "search `N` times with each strategy on each record",
+		},
+		&cli.IntFlag{
+			Name: "batch", Destination: &o.batch, Value: 1, Category: categorySearch,
 			Usage: "ask a strategy for `N` configurations at a time, as parallel builds do",
 		},
-		&cli.Uint64Flag{Name: "seed", Value: 1, Category: categorySearch, Usage: "seed of all random choices"},
-		newPriorFlag(""),
+		&cli.Uint64Flag{Name: "seed", Destination: &o.seed, Value: 1, Category: categorySearch, Usage: "seed of all random choices"},
+		o.prior.flag(),
 		&cli.StringFlag{
-			Name: "checkpoints", Category: categoryOutput,
+			Name: "checkpoints", Destination: &o.points, Category: categoryOutput,
 			Usage: "print the results after `N[,N…]` evaluations (default: 25,50,100,200 below --max-evals, and --max-evals)",
 		},
-		outputFlag(nil, "write the curves to `FILE` (.csv), or the trace of each search (.jsonl); may be repeated"),
-		&cli.BoolFlag{Name: "json", Category: categoryOutput, Usage: "print JSON"},
+		outputFlag(&o.outputs, "write the curves to `FILE` (.csv), or the trace of each search (.jsonl); may be repeated"),
+		&cli.BoolFlag{Name: "json", Destination: &o.json, Category: categoryOutput, Usage: "print JSON"},
 	}
 }
 
-func runSimulation(c *cli.Context) error {
-	plan, checkpoints, err := newSimulation(c)
+func (o *simulateOptions) read(c *cli.Context) (err error) {
+	if o.paths, err = pathArguments(c, "a record"); err != nil {
+		return err
+	}
+	if o.checkpoints, err = checkpoints(o.points, o.maxEvaluations); err != nil {
+		return &usageError{err}
+	}
+	if err = checkOutputs("output", o.outputs.Value(), checkCurvesPath, o.paths...); err != nil {
+		return err
+	}
+	if o.chosen, err = parseStrategies(o.strategies.Value()); err != nil {
+		return wrong("--strategy %w", err)
+	}
+	if err := o.prior.read(); err != nil {
+		return wrong("--prior: %w", err)
+	}
+	return o.rank.read()
+}
+
+// writes reports whether it writes files with traces, or others.
+func (o *simulateOptions) writes(traces bool) bool {
+	return slices.ContainsFunc(o.outputs.Value(), func(path string) bool { return isTraces(path) == traces })
+}
+
+func simulateStrategies(ctx context.Context, t *console, o *simulateOptions) error {
+	plan, err := o.plan(ctx)
 	if err != nil {
 		return &usageError{err}
 	}
 	for i, r := range plan.Recordings {
 		if n := r.Space.Len(); n < r.SpaceSize {
-			fmt.Fprintf(c.App.ErrWriter, "%s has results of %d of the %d configurations of its space. "+
+			fmt.Fprintf(t.notes, "%s has results of %d of the %d configurations of its space. "+
 				"Strategies search among these alone, and its best need not be that of the space.\n", r.Name, n, r.SpaceSize)
 		}
 		if j := slices.IndexFunc(plan.Recordings[:i], r.Same); j >= 0 {
-			fmt.Fprintf(c.App.ErrWriter, "%s and %s hold the same results; both count in the mean.\n", plan.Recordings[j].Name, r.Name)
+			fmt.Fprintf(t.notes, "%s and %s hold the same results; both count in the mean.\n", plan.Recordings[j].Name, r.Name)
 		}
 	}
-	bar := newProgress(c.App.ErrWriter, len(plan.Strategies)*len(plan.Recordings)*plan.Repeats, "search", false)
+	bar := newProgress(t.notes, len(plan.Strategies)*len(plan.Recordings)*plan.Repeats, "search", false)
 	plan.OnRepeats = bar.count
-	curves, err := simulate.Run(c.Context, plan)
+	curves, err := simulate.Run(ctx, plan)
 	bar.finish()
 	if err != nil {
 		return fmt.Errorf("simulate %w", err)
@@ -104,12 +148,12 @@ func runSimulation(c *cli.Context) error {
 	averages := simulate.Averages(curves)
 	switch {
 	case slices.ContainsFunc(plan.Recordings, hasSeveral): // which has only traces
-	case c.Bool("json"):
-		err = printCurvesJSON(c.App.Writer, append(curves, averages...), checkpoints)
+	case o.json:
+		err = t.json(curvesJSON(append(curves, averages...), o.checkpoints))
 	default:
-		printCurves(c.App.Writer, plan, curves, averages, checkpoints)
+		printCurves(t.out, plan, curves, averages, o.checkpoints)
 	}
-	return errors.Join(err, writeSimulation(c, plan, curves, averages))
+	return errors.Join(err, o.write(t, plan, curves, averages))
 }
 
 func hasSeveral(r *simulate.Recording) bool { return r.Objective.Several() }
@@ -117,10 +161,10 @@ func hasSeveral(r *simulate.Recording) bool { return r.Objective.Several() }
 // isTraces reports whether a file gets traces, by its name.
 func isTraces(path string) bool { return strings.EqualFold(filepath.Ext(path), ".jsonl") }
 
-// writeSimulation writes the curves and the traces to the files that the command line names.
-func writeSimulation(c *cli.Context, plan simulate.Plan, curves, averages []simulate.Curve) error {
+// write writes the curves and the traces to the files that the command line names.
+func (o *simulateOptions) write(t *console, plan simulate.Plan, curves, averages []simulate.Curve) error {
 	var errs error
-	for _, path := range c.StringSlice("output") {
+	for _, path := range o.outputs.Value() {
 		what, encode := "curves", func(w io.Writer) error { return simulate.EncodeCSV(w, append(curves, averages...)) }
 		if isTraces(path) {
 			what, encode = "traces", func(w io.Writer) error { return simulate.EncodeTraces(w, plan) }
@@ -129,52 +173,40 @@ func writeSimulation(c *cli.Context, plan simulate.Plan, curves, averages []simu
 			errs = errors.Join(errs, fmt.Errorf("write the %s to %s: %w", what, path, err))
 			continue
 		}
-		fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", what, path)
+		fmt.Fprintf(t.notes, "%s: %s\n", what, path)
 	}
 	return errs
 }
 
-// newSimulation reads the command line, then the records. It returns the plan and the numbers of
-// evaluations to print, ascending. Errors are found before anything is simulated.
-func newSimulation(c *cli.Context) (plan simulate.Plan, printed []int, err error) {
-	plan = simulate.Plan{MaxEvaluations: c.Int("max-evals"), Repeats: c.Int("repeats"), Batch: c.Int("batch"), Seed: c.Uint64("seed")}
-	if printed, err = checkpoints(c.String("checkpoints"), plan.MaxEvaluations); err != nil {
-		return plan, nil, err
-	}
-	if err = checkOutputs("output", c.StringSlice("output"), checkCurvesPath, c.Args().Slice()...); err != nil {
-		return plan, nil, err
-	}
-	if slices.ContainsFunc(c.StringSlice("output"), isTraces) {
+// plan reads the records. Errors are found before anything is simulated.
+func (o *simulateOptions) plan(ctx context.Context) (plan simulate.Plan, err error) {
+	plan = simulate.Plan{MaxEvaluations: o.maxEvaluations, Repeats: o.repeats, Batch: o.batch, Seed: o.seed}
+	if o.writes(true) {
 		plan.Traces = new([][]int)
 	}
-	choices, err := parseStrategies(c.StringSlice("strategy")) // before the records are read
-	if err != nil {
-		return plan, nil, fmt.Errorf("--strategy %w", err)
+	if plan.Recordings, err = o.recordings(ctx); err != nil {
+		return plan, err
 	}
-	if plan.Recordings, err = readRecordings(c); err != nil {
-		return plan, nil, err
-	}
-	tracesAlone := plan.Traces != nil && !c.Bool("json") && !slices.ContainsFunc(c.StringSlice("output"), func(path string) bool { return !isTraces(path) })
-	if slices.ContainsFunc(plan.Recordings, hasSeveral) && !tracesAlone {
-		return plan, nil, errors.New("with several objectives, no best value compares the strategies; name one with --objective, " +
+	if slices.ContainsFunc(plan.Recordings, hasSeveral) && (plan.Traces == nil || o.json || o.writes(false)) {
+		return plan, errors.New("with several objectives, no best value compares the strategies; name one with --objective, " +
 			"or write the traces alone, with -o FILE.jsonl")
 	}
-	if err = addPriors(c, plan.Recordings); err != nil {
-		return plan, nil, err
+	if err = o.prior.add(ctx, plan.Recordings); err != nil {
+		return plan, err
 	}
-	if err = addStrategies(c, &plan, choices); err != nil {
-		return plan, nil, err
+	if err = o.addStrategies(ctx, &plan); err != nil {
+		return plan, err
 	}
 	for _, s := range plan.Strategies { // each checks its options, on every space
 		for _, r := range plan.Recordings {
 			strategy, err := s.New(r.Space, search.Options{Objectives: len(r.Objective.All()), Priors: r.Priors})
 			if err != nil {
-				return plan, nil, fmt.Errorf("--strategy: %w", err)
+				return plan, fmt.Errorf("--strategy: %w", err)
 			}
 			strategy.Close()
 		}
 	}
-	return plan, printed, nil
+	return plan, nil
 }
 
 // checkCurvesPath refuses files that are neither a table of curves nor traces.
@@ -209,29 +241,29 @@ func allStrategies(objectives int) []string {
 	})
 }
 
-// addStrategies adds the strategies that --strategy names to a simulation, each once.
-func addStrategies(c *cli.Context, plan *simulate.Plan, choices []session.Strategy) error {
+// addStrategies adds the chosen strategies to a simulation, each once.
+func (o *simulateOptions) addStrategies(ctx context.Context, plan *simulate.Plan) error {
 	add := func(s simulate.Strategy) {
 		if !slices.ContainsFunc(plan.Strategies, func(t simulate.Strategy) bool { return t.Name == s.Name }) {
 			plan.Strategies = append(plan.Strategies, s)
 		}
 	}
 	objectives := len(plan.Recordings[0].Objective.All())
-	if len(choices) == 0 {
+	if len(o.chosen) == 0 {
 		names := allStrategies(objectives)
-		if c.IsSet("prior") {
+		if o.prior.isGiven() {
 			names = learningStrategies(objectives)
 		}
 		for _, name := range names {
 			add(simulate.Named(name, nil))
 		}
 	}
-	for _, s := range choices {
+	for _, s := range o.chosen {
 		switch {
-		case s.Command != nil && c.IsSet("prior"):
+		case s.Command != nil && o.prior.isGiven():
 			return errors.New("--prior: a strategy command learns nothing from a prior; leave out one of them")
 		case s.Command != nil:
-			add(commandStrategy(c, plan, s))
+			add(commandStrategy(ctx, plan, s))
 		case s.Name == "all":
 			for _, name := range allStrategies(objectives) {
 				add(simulate.Named(name, nil))
@@ -244,38 +276,31 @@ func addStrategies(c *cli.Context, plan *simulate.Plan, choices []session.Strate
 }
 
 // commandStrategy returns a program as a strategy of a simulation.
-func commandStrategy(c *cli.Context, plan *simulate.Plan, choice session.Strategy) simulate.Strategy {
+func commandStrategy(ctx context.Context, plan *simulate.Plan, choice session.Strategy) simulate.Strategy {
 	return simulate.Strategy{Name: choice.Name, New: func(s *space.Space, o search.Options) (search.Strategy, error) {
 		r := plan.Recordings[slices.IndexFunc(plan.Recordings, func(r *simulate.Recording) bool { return r.Space == s })]
-		return command.New(c.Context, s, command.Options{
+		return command.New(ctx, s, command.Options{
 			Args: choice.Command, Objective: r.Objective, Seed: o.Seed, Budget: o.Budget, Evaluators: plan.Batch,
 		})
 	}}
 }
 
-// readRecordings reads the records that the command line names, side by side.
-func readRecordings(c *cli.Context) ([]*simulate.Recording, error) {
-	paths, err := pathArguments(c, "a record")
-	if err != nil {
-		return nil, err
-	}
-	objective, err := newObjective(c)
-	if err != nil {
-		return nil, err
-	}
+// recordings reads the records side by side.
+func (o *simulateOptions) recordings(ctx context.Context) ([]*simulate.Recording, error) {
+	paths := o.paths
 	names := recordNames(paths)
 	recordings, errs := make([]*simulate.Recording, len(paths)), make([]error, len(paths))
 	var wait sync.WaitGroup
 	for i, path := range paths {
 		wait.Go(func() {
 			var r *record.Record
-			if r, errs[i] = readRecord(c.Context, path); errs[i] != nil {
+			if r, errs[i] = readRecord(ctx, path); errs[i] != nil {
 				return
 			}
-			if errs[i] = objective(path, r); errs[i] != nil {
+			if errs[i] = o.rank.apply(path, r); errs[i] != nil {
 				return
 			}
-			if recordings[i], errs[i] = simulate.NewRecording(c.Context, names[i], r); errs[i] != nil {
+			if recordings[i], errs[i] = simulate.NewRecording(ctx, names[i], r); errs[i] != nil {
 				errs[i] = fmt.Errorf("simulate on %s: %w", path, errs[i])
 			}
 		})
@@ -325,12 +350,6 @@ func printCurves(w io.Writer, p simulate.Plan, curves, averages []simulate.Curve
 	}
 }
 
-// newObjective returns a function that gives a record the objectives of --objective.
-func newObjective(c *cli.Context) (func(path string, r *record.Record) error, error) {
-	by := ranking{objectives: c.String("objective")}
-	return by.apply, by.read()
-}
-
 // bestText returns the best value of the objective.
 func bestText(r *simulate.Recording) string {
 	if name := r.Objective.Name; name != "" && !strings.HasPrefix(name, "time") {
@@ -366,12 +385,12 @@ type curveJSON struct {
 	StdErr   json.RawMessage `json:"stderr"`
 }
 
-func printCurvesJSON(w io.Writer, curves []simulate.Curve, checkpoints []int) error {
+func curvesJSON(curves []simulate.Curve, checkpoints []int) []curveJSON {
 	list := make([]curveJSON, len(curves))
 	for i, c := range curves {
 		list[i] = curveJSON{c.Strategy, c.Record, c.Repeats, checkpointsJSON(c.Mean, checkpoints), checkpointsJSON(c.StandardError, checkpoints)}
 	}
-	return printJSON(w, list)
+	return list
 }
 
 // checkpointsJSON returns an object with the values after some numbers of evaluations, in order. Unknown

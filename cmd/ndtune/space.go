@@ -3,8 +3,10 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -17,16 +19,24 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/spec"
 )
 
-func spaceCommand() *cli.Command {
-	flags := append(specFlags(),
-		&cli.BoolFlag{Name: "count", Usage: "print the number of configurations only"},
-		&cli.BoolFlag{Name: "json", Usage: "print the configurations as JSON lines: the names of the parameters, then the values of each configuration"},
-		&cli.IntFlag{Name: "limit", DefaultText: "a sample of 10", Usage: "list the first `N` configurations; 0: none, -1: all"},
+type spaceOptions struct {
+	spec        specOptions
+	count, json bool
+	limit       int    // -1: no limit
+	limited     bool   // the limit is given
+	device      string // "": none
+}
+
+func spaceCommand(run runner[spaceOptions]) *cli.Command {
+	o := &spaceOptions{spec: specOptions{takesInput: true}}
+	flags := append(o.spec.flags(),
+		&cli.BoolFlag{Name: "count", Destination: &o.count, Usage: "print the number of configurations only"},
+		&cli.BoolFlag{Name: "json", Destination: &o.json, Usage: "print the configurations as JSON lines: the names of the parameters, then the values of each configuration"},
+		&cli.IntFlag{Name: "limit", Destination: &o.limit, DefaultText: "a sample of 10", Usage: "list the first `N` configurations; 0: none, -1: all"},
 		&cli.StringFlag{
-			Name: "device", Aliases: []string{"d"},
+			Name: "device", Aliases: []string{"d"}, Destination: &o.device,
 			Usage: "apply restrictions that depend on the device, and the limits of this `DEVICE` (default: no device)",
 		},
 	)
@@ -43,25 +53,29 @@ have any number of them.
    ndtune space kernel.yaml --device gpu --limit -1
    ndtune space kernel.yaml --json > allowed.jsonl     # for restrictions: [{file: allowed.jsonl}]`,
 		Flags:  flags,
-		Action: showSpace,
+		Action: action(o, run),
 	}
 }
 
-func showSpace(c *cli.Context) error {
-	if limit := c.Int("limit"); limit < -1 {
-		return wrong("--limit %d: want a number of configurations, 0 for none, or -1 for all", limit)
+func (o *spaceOptions) read(c *cli.Context) error {
+	if o.limited = c.IsSet("limit"); o.limit < -1 {
+		return wrong("--limit %d: want a number of configurations, 0 for none, or -1 for all", o.limit)
 	}
-	searched, err := loadFrom(c, spec.Load)
+	return o.spec.readArgument(c)
+}
+
+func showSpace(ctx context.Context, t *console, o *spaceOptions) error {
+	searched, err := o.spec.load(ctx, t)
 	if err != nil {
 		return err
 	}
 	var identity *hardware.Device // nil: none
-	if c.String("device") != "" {
-		listed, err := selectDevice(c)
+	if o.device != "" {
+		listed, err := selectDevice(o.device)
 		if err != nil {
 			return err
 		}
-		d, err := session.Describe(listed, listener(c).Note)
+		d, err := session.Describe(listed, t.note)
 		if err != nil {
 			return err
 		}
@@ -71,9 +85,9 @@ func showSpace(c *cli.Context) error {
 	var configurations *space.Space
 	var skipped []space.Restriction
 	if identity == nil {
-		configurations, skipped, err = searched.SpaceWithoutDevice(c.Context)
+		configurations, skipped, err = searched.SpaceWithoutDevice(ctx)
 	} else {
-		configurations, err = searched.Space(c.Context, *identity)
+		configurations, err = searched.Space(ctx, *identity)
 	}
 	if err != nil {
 		return err
@@ -81,15 +95,15 @@ func showSpace(c *cli.Context) error {
 	took := time.Since(began)
 	if len(skipped) > 0 {
 		texts := joinTexts("; ", func(r space.Restriction) string { return excerpt.Of(r.String()) }, skipped...)
-		fmt.Fprintf(c.App.ErrWriter, "Not applied, because they depend on the device (name one with --device): %s\n", texts)
+		fmt.Fprintf(t.notes, "Not applied, because they depend on the device (name one with --device): %s\n", texts)
 	}
-	w := c.App.Writer
-	if c.Bool("count") {
+	w := t.out
+	if o.count {
 		fmt.Fprintln(w, configurations.Size())
 		return nil
 	}
-	if c.Bool("json") {
-		return writeSpace(c, configurations)
+	if o.json {
+		return o.write(ctx, w, configurations)
 	}
 	fmt.Fprintf(w, "configurations: %s of %s combinations, built in %s\n",
 		configurations.Size(), configurations.CartesianSize(), took.Round(10*time.Microsecond))
@@ -105,7 +119,7 @@ func showSpace(c *cli.Context) error {
 		}
 		fmt.Fprintln(w, line)
 	}
-	return listSpace(c, configurations)
+	return o.list(ctx, w, configurations)
 }
 
 // Of a space with more configurations than countedMost, the share within a device's limits is
@@ -138,56 +152,56 @@ const (
 	sampleSeed = 1
 )
 
-// listSpace lists the first configurations, or a sample in the order of the space. A vast
+// list lists the first configurations, or a sample in the order of the space. A vast
 // space takes for ever to list: it ends when it is interrupted, or when nobody takes the lines.
-func listSpace(c *cli.Context, s *space.Space) error {
-	if !c.IsSet("limit") && s.Len() > sampleSize {
-		fmt.Fprintf(c.App.Writer, "a sample of %d (--limit N lists the first N, --limit -1 all):\n", sampleSize)
+func (o *spaceOptions) list(ctx context.Context, w io.Writer, s *space.Space) error {
+	if !o.limited && s.Len() > sampleSize {
+		fmt.Fprintf(w, "a sample of %d (--limit N lists the first N, --limit -1 all):\n", sampleSize)
 		sample := s.Sample(sampleSize, rand.New(rand.NewPCG(sampleSeed, 0)))
 		for _, i := range slices.Sorted(slices.Values(sample)) {
-			fmt.Fprintln(c.App.Writer, s.At(i))
+			fmt.Fprintln(w, s.At(i))
 		}
 		return nil
 	}
-	limit := listed(c, s)
+	limit := o.listed(s)
 	for i := range limit {
-		if c.Context.Err() != nil {
-			return c.Context.Err()
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		if _, err := fmt.Fprintln(c.App.Writer, s.At(i)); err != nil {
+		if _, err := fmt.Fprintln(w, s.At(i)); err != nil {
 			return fmt.Errorf("print the configurations: %w", err)
 		}
 	}
 	if rest := s.Len() - limit; limit > 0 && rest > 0 {
-		fmt.Fprintf(c.App.Writer, "… and %d more (--limit -1 lists all)\n", rest)
+		fmt.Fprintf(w, "… and %d more (--limit -1 lists all)\n", rest)
 	}
 	return nil
 }
 
-// writeSpace writes the first configurations, or all, in the form of [space.ReadTable].
-func writeSpace(c *cli.Context, s *space.Space) error {
-	w := bufio.NewWriter(c.App.Writer)
+// write writes the first configurations, or all, in the form of [space.ReadTable].
+func (o *spaceOptions) write(ctx context.Context, to io.Writer, s *space.Space) error {
+	w := bufio.NewWriter(to)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	err := e.Encode(s.Parameters().Names())
 	row := make([]json.RawMessage, s.Parameters().Len())
-	for i := 0; i < listed(c, s) && err == nil; i++ {
+	for i := 0; i < o.listed(s) && err == nil; i++ {
 		configuration := s.At(i)
 		for k := range row {
 			row[k], _ = space.MarshalValue(configuration.At(k)) // which cannot fail
 		}
-		err = cmp.Or(c.Context.Err(), e.Encode(row))
+		err = cmp.Or(ctx.Err(), e.Encode(row))
 	}
-	if err = cmp.Or(err, w.Flush()); err != nil && c.Context.Err() == nil {
+	if err = cmp.Or(err, w.Flush()); err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("print the configurations: %w", err)
 	}
 	return err
 }
 
 // listed is how many configurations --limit lists.
-func listed(c *cli.Context, s *space.Space) int {
-	if limit := c.Int("limit"); c.IsSet("limit") && limit >= 0 {
-		return min(limit, s.Len())
+func (o *spaceOptions) listed(s *space.Space) int {
+	if o.limited && o.limit >= 0 {
+		return min(o.limit, s.Len())
 	}
 	return s.Len()
 }

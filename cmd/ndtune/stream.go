@@ -36,9 +36,9 @@ type streamEnd struct {
 	Error  string               `json:"error,omitempty"`
 }
 
-func jsonLinesFlag() cli.Flag {
+func jsonLinesFlag(to *bool) cli.Flag {
 	return &cli.BoolFlag{
-		Name: "json", Category: categoryOutput, Usage: "print JSON lines for programs: results, notes, the end (docs/stream.md)",
+		Name: "json", Destination: to, Category: categoryOutput, Usage: "print JSON lines for programs: results, notes, the end (docs/stream.md)",
 	}
 }
 
@@ -47,20 +47,21 @@ func streamed(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.Bool("json") {
 			c.App.Writer, c.App.ErrWriter = io.Discard, newStream(c.App.Writer)
-			if sharedOf(c) == nil {
-				defer endWithoutReader(c)()
+			if sharedReserve(c) == nil {
+				ctx, done := endWithoutReader(c.Context)
+				defer done()
+				c.Context = ctx
 			}
 		}
 		return action(c)
 	}
 }
 
-// endWithoutReader cancels the context of a command when nobody reads its output any more. The caller calls done at the end.
-func endWithoutReader(c *cli.Context) (done func()) {
-	ctx, stop := context.WithCancel(c.Context)
-	c.Context = ctx
-	stopWithoutReader(stop)
-	return stop
+// endWithoutReader returns a context that ends when nobody reads standard output any more. The caller calls done at the end.
+func endWithoutReader(ctx context.Context) (ended context.Context, done func()) {
+	ended, done = context.WithCancel(ctx)
+	stopWithoutReader(done)
+	return ended, done
 }
 
 func newStream(to io.Writer) *stream { return &stream{to: to, end: streamEnd{Kind: "end"}} }
@@ -92,25 +93,20 @@ func (s *stream) lines(b []byte) {
 	_, _ = s.to.Write(b)
 }
 
-// standardInput is the argument that names standard input in the place of a specification, for the commands of readsInput.
+// standardInput is the argument that names standard input in the place of a specification.
 const standardInput = "-"
-
-var readsInput = []string{"tune", "run", "space"}
 
 var errNoSpecification = wrong("standard input holds no specification")
 
 // knownResults reads the results that follow the specification on standard input.
-func knownResults(c *cli.Context, p *problem.Problem) (results []tune.Result, err error) {
-	if c.Args().First() != standardInput {
-		return nil, nil
-	}
-	text, err := documentsOf(c).next(c.Context)
+func (t *console) knownResults(ctx context.Context, p *problem.Problem) (results []tune.Result, err error) {
+	text, err := t.in.next(ctx)
 	if err == nil {
 		results, err = record.ParseResults(text, p.Parameters())
 	}
 	switch {
-	case err == io.EOF || c.Context.Err() != nil:
-		return nil, c.Context.Err()
+	case err == io.EOF || ctx.Err() != nil:
+		return nil, ctx.Err()
 	case err != nil:
 		return nil, wrong("known results on standard input: %w", err)
 	}
@@ -119,14 +115,6 @@ func knownResults(c *cli.Context, p *problem.Problem) (results []tune.Result, er
 
 // documents are the texts of standard input, which lines «---» separate.
 type documents struct{ *bufio.Reader }
-
-// documentsOf returns the documents of a command that were not read yet.
-func documentsOf(c *cli.Context) documents {
-	if _, ok := c.App.Reader.(documents); !ok {
-		c.App.Reader = documents{bufio.NewReader(c.App.Reader)}
-	}
-	return c.App.Reader.(documents)
-}
 
 // maxDocument is the most that is read of one, in bytes: a pipe may never end.
 var maxDocument = 256 << 20

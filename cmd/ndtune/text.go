@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -45,12 +43,6 @@ func measuredCells(time float64, metrics []judge.MetricValue) []string {
 // joinTexts joins the texts of values.
 func joinTexts[T any](between string, text func(T) string, values ...T) string {
 	return strings.Join(each.Of(values, text), between)
-}
-
-func printJSON(w io.Writer, v any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(v)
 }
 
 // shortReason returns the most informative line of a failure's reason: the first line or, if a kernel did

@@ -1,12 +1,20 @@
 package main
 
 import (
+	"context"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 )
 
-func tuneCommand() *cli.Command {
+type tuneOptions struct {
+	searchOptions
+	check, json bool
+}
+
+func tuneCommand(run runner[tuneOptions]) *cli.Command {
+	o := &tuneOptions{}
+	o.spec.takesInput = true
 	return &cli.Command{
 		Name:      "tune",
 		Usage:     "search a specification's space for its fastest configuration",
@@ -49,52 +57,60 @@ address (docs/report.md).
 For programs, there are JSON lines, and - is a specification on standard input (docs/stream.md):
 
    ndtune tune kernel.yaml --json`,
-		Flags: slices.Concat(specFlags(), tuneFlags(), []cli.Flag{finalistsFlag(), jsonLinesFlag()},
+		Flags: slices.Concat(o.spec.flags(), o.searchOptions.flags(), []cli.Flag{o.checkFlag(), jsonLinesFlag(&o.json)},
 			searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
-		Action: streamed(func(c *cli.Context) error {
-			reserve, done := prepareWorker(c)
-			defer done()
-			s, err := loadFrom(c, loadSizes)
-			if err != nil {
-				return err
-			}
-			if err := checkFinalistsFlag(c, s); err != nil {
-				return err
-			}
-			if len(s.Sizes) > 0 {
-				if c.Bool("json") || c.Args().First() == standardInput {
-					return wrong("--json and a specification on standard input are for one search, and this command has %d sizes; give one with --set",
-						len(s.Sizes))
-				}
-				if err := checkOneObjective(s.Problem.Objective(), "a search at several sizes", s.Path, "--set spec.objective=NAME"); err != nil {
-					return err
-				}
-				return tuneSizes(c, s)
-			}
-			if err := s.CheckSpace(c.Context); err != nil {
-				return err
-			}
-			j, err := newJob(c, s, s.Path, c.String("log"), c.StringSlice("output")...)
-			if err != nil {
-				return err
-			}
-			if j.plan.Known, err = knownResults(c, s.Problem); err != nil {
-				return err
-			}
-			page, closePage, err := openPage(c)
-			if err != nil {
-				return err
-			}
-			defer closePage()
-			j.page = page
-			j.evaluation.Reserve = reserve
-			f, err := j.chooseDevices()
-			if err != nil {
-				return err
-			}
-			defer f.close()
-			outcome, err := j.searchAndWrite()
-			return joined([]error{err, j.checkFinalists(outcome)})
-		}),
+		Action: streamed(action(o, run)),
 	}
+}
+
+func (o *tuneOptions) read(c *cli.Context) error {
+	if err := o.spec.readArgument(c); err != nil {
+		return err
+	}
+	return o.readSearch(c)
+}
+
+// tuneSpec searches the space of a specification, at each of its sizes.
+func tuneSpec(ctx context.Context, t *console, o *tuneOptions) error {
+	reserve, done := o.evaluation.prepareWorker(t, o.device)
+	defer done()
+	s, err := o.spec.loadSizes(ctx, t)
+	if err != nil {
+		return err
+	}
+	if len(s.Sizes) > 0 {
+		return tuneSizes(ctx, t, o, s)
+	}
+	if err := s.CheckSpace(ctx); err != nil {
+		return err
+	}
+	j, err := newJob(ctx, t, &o.searchOptions, s, s.Path)
+	if err != nil {
+		return err
+	}
+	if err := j.checkFiles(); err != nil {
+		return err
+	}
+	if o.spec.isInput() {
+		if j.plan.Known, err = t.knownResults(ctx, s.Problem); err != nil {
+			return err
+		}
+	}
+	page, closePage, err := o.openPage(t)
+	if err != nil {
+		return err
+	}
+	defer closePage()
+	j.page = page
+	j.evaluation.Reserve = reserve
+	f, err := j.chooseDevices()
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	outcome, err := j.searchAndWrite(ctx)
+	if o.check {
+		err = joined([]error{err, j.checkFinalists(ctx, outcome)})
+	}
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -55,44 +56,80 @@ func (t tutorial) choices() []string {
 	return append(each.Of(t.kernels, func(k tutorialKernel) string { return k.name }), allKernels)
 }
 
-// flags returns the flags of the tutorial's tune command.
-func (t tutorial) flags(kernel string) []cli.Flag {
-	flags := []cli.Flag{
-		&cli.StringFlag{Name: "kernel", Value: kernel, Category: categorySpec, Usage: "tune `KERNEL`: " + strings.Join(t.choices(), ", ")},
-	}
-	for _, s := range t.sizes {
-		flag := &cli.IntFlag{Name: s.name, Value: s.value, Category: categorySpec, Usage: s.usage}
-		if s.follows != "" {
-			flag.DefaultText = "that of --" + s.follows
+// tutorialOptions are those of a command on the kernels of a tutorial.
+type tutorialOptions struct {
+	searchOptions
+	kernel string
+	sizes  tutorialSizes
+}
+
+// tutorialSizes are the values of the flags that stand for constants.
+type tutorialSizes struct {
+	flags  []sizeFlag
+	values map[string]int
+	given  map[string]bool
+}
+
+// cliFlags returns the flags.
+func (s *tutorialSizes) cliFlags() (all []cli.Flag) {
+	for _, f := range s.flags {
+		flag := &cli.IntFlag{Name: f.name, Value: f.value, Category: categorySpec, Usage: f.usage}
+		if f.follows != "" {
+			flag.DefaultText = "that of --" + f.follows
 		}
-		flags = append(flags, flag)
+		all = append(all, flag)
 	}
-	return append(append(flags, specFlags()...), tuneFlags()...)
+	return all
+}
+
+func (s *tutorialSizes) read(c *cli.Context) {
+	s.values, s.given = map[string]int{}, map[string]bool{}
+	for _, f := range s.flags {
+		s.values[f.name], s.given[f.name] = c.Int(f.name), c.IsSet(f.name)
+	}
+}
+
+// newOptions returns the options of the tutorial's tune command, and its flags.
+func (t tutorial) newOptions(kernel string) (*tutorialOptions, []cli.Flag) {
+	o := &tutorialOptions{sizes: tutorialSizes{flags: t.sizes}}
+	return o, slices.Concat([]cli.Flag{
+		&cli.StringFlag{
+			Name: "kernel", Destination: &o.kernel, Value: kernel, Category: categorySpec,
+			Usage: "tune `KERNEL`: " + strings.Join(t.choices(), ", "),
+		},
+	}, o.sizes.cliFlags(), o.spec.flags(), o.searchOptions.flags())
+}
+
+func (o *tutorialOptions) read(c *cli.Context) error {
+	o.sizes.read(c)
+	return cmp.Or(noArguments(c), o.spec.read(), o.readSearch(c))
 }
 
 // tune searches the chosen kernels one after the other, and compares them if there are several.
-func (t tutorial) tune(c *cli.Context) error {
-	chosen, err := t.chosen(c)
+func (t tutorial) tune(ctx context.Context, to *console, o *tutorialOptions) error {
+	chosen, err := t.chosen(o)
 	if err != nil {
 		return err
 	}
 	searches := make([]*job, len(chosen))
 	for i := range chosen { // all are read and checked before the first begins
-		s, err := t.load(c, &chosen[i])
+		s, err := t.load(ctx, to, o, &chosen[i])
 		if err != nil {
 			return err
 		}
 		k := chosen[i]
-		label := ""
-		if len(chosen) > 1 {
-			label = k.name
+		if searches[i], err = newJob(ctx, to, &o.searchOptions, s, k.path); err != nil {
+			return err
 		}
-		outputs := each.Of(c.StringSlice("output"), func(path string) string { return labelled(path, label) })
-		if searches[i], err = newJob(c, s, k.path, labelled(c.String("log"), label), outputs...); err != nil {
+		if j := searches[i]; len(chosen) > 1 {
+			j.plan.LogPath = labelled(j.plan.LogPath, k.name)
+			j.outputs = each.Of(j.outputs, func(path string) string { return labelled(path, k.name) })
+		}
+		if err := searches[i].checkFiles(); err != nil {
 			return err
 		}
 	}
-	page, closePage, err := openPage(c)
+	page, closePage, err := o.openPage(to)
 	if err != nil {
 		return err
 	}
@@ -105,7 +142,7 @@ func (t tutorial) tune(c *cli.Context) error {
 		if len(chosen) > 1 {
 			s.title, s.again = "kernel "+k.name, []string{"--kernel", k.name}
 		}
-		outcome, err := s.searchAndWrite()
+		outcome, err := s.searchAndWrite(ctx)
 		errs = append(errs, err)
 		if outcome == nil || errors.Is(err, context.Canceled) || outcome.Stop == tune.Environment {
 			return joined(errs)
@@ -113,30 +150,30 @@ func (t tutorial) tune(c *cli.Context) error {
 		tuned = append(tuned, tunedKernel{k.name, outcome})
 	}
 	if len(chosen) > 1 {
-		printComparison(c.App.Writer, tuned, t.guess)
+		printComparison(to.out, tuned, t.guess)
 	}
 	return joined(errs)
 }
 
 // load reads the specification of a kernel, or of the one that takes its place on the device.
-func (t tutorial) load(c *cli.Context, k *tutorialKernel) (*spec.Spec, error) {
+func (t tutorial) load(ctx context.Context, to *console, o *tutorialOptions, k *tutorialKernel) (*spec.Spec, error) {
 	for {
-		s, _, err := loadBundled(c, k.path, t.sizes, k.set)
+		s, err := loadBundled(ctx, k.path, &o.spec, &o.sizes, k.set)
 		if k.otherwise == "" {
 			return s, err
 		}
-		devices, failed := selectDevices(c)
+		devices, failed := selectDevices(o.device)
 		if failed != nil {
 			return nil, failed
 		}
 		if err == nil {
-			_, err = s.Space(c.Context, *devices[0].Identity)
+			_, err = s.Space(ctx, *devices[0].Identity)
 		}
 		var empty *space.EmptyError
 		if !errors.As(err, &empty) {
 			return s, err
 		}
-		say(c, "No configuration of the kernel %s is for this size on %s: the kernel %s takes its place.",
+		to.say("No configuration of the kernel %s is for this size on %s: the kernel %s takes its place.",
 			k.name, devices[0].Identity.Name, k.otherwise)
 		*k = t.kernels[slices.IndexFunc(t.kernels, func(other tutorialKernel) bool { return other.name == k.otherwise })]
 	}
@@ -162,27 +199,24 @@ func joined(errs []error) error {
 }
 
 // chosen returns the kernels that --kernel names.
-func (t tutorial) chosen(c *cli.Context) ([]tutorialKernel, error) {
-	if err := noArguments(c); err != nil {
-		return nil, err
-	}
-	kernel := c.String("kernel")
+func (t tutorial) chosen(o *tutorialOptions) ([]tutorialKernel, error) {
+	kernel := o.kernel
 	chosen := slices.DeleteFunc(slices.Clone(t.kernels), func(k tutorialKernel) bool {
 		return kernel != k.name && (kernel != allKernels || k.apart)
 	})
 	if len(chosen) == 0 {
 		return nil, wrong("--kernel %s: there are %s%s", kernel, strings.Join(t.choices(), ", "), nearest.Hint(kernel, t.choices()))
 	}
-	return chosen, t.checkSizes(c, chosen)
+	return chosen, t.checkSizes(o, chosen)
 }
 
 // checkSizes refuses a size of some kernels if all are compared, or if none of the chosen ones has it.
-func (t tutorial) checkSizes(c *cli.Context, chosen []tutorialKernel) error {
+func (t tutorial) checkSizes(o *tutorialOptions, chosen []tutorialKernel) error {
 	for _, s := range t.sizes {
-		if s.follows == "" || !c.IsSet(s.name) {
+		if s.follows == "" || !o.sizes.given[s.name] {
 			continue
 		}
-		if c.String("kernel") == allKernels {
+		if o.kernel == allKernels {
 			return wrong("--kernel %s compares kernels of one size: give %s, not %s", allKernels, dashed(s.follows), dashed(s.name))
 		}
 		known := false
@@ -200,47 +234,43 @@ func (t tutorial) checkSizes(c *cli.Context, chosen []tutorialKernel) error {
 	return nil
 }
 
-// loadBundled reads a bundled specification with the changes that the flags make, which it also returns,
-// and checks its search space. The constants of set have other values, unless the user gives them.
-func loadBundled(c *cli.Context, path string, sizes []sizeFlag, set map[string]string) (*spec.Spec, spec.Options, error) {
-	options, err := specOptions(c)
-	if err != nil {
-		return nil, options, err
-	}
+// loadBundled reads a bundled specification with the changes and the sizes of the options, and checks its search space. The
+// constants of set have other values, unless the user gives them.
+func loadBundled(ctx context.Context, path string, o *specOptions, sizes *tutorialSizes, set map[string]string) (*spec.Spec, error) {
 	plain, err := spec.LoadFS(kernels.FS, path, spec.Options{})
 	if err != nil {
-		return nil, options, err
+		return nil, err
 	}
-	if err := setSizes(c, plain, sizes, options.Set); err != nil {
-		return nil, options, err
+	changes := o.changes
+	changes.Set = maps.Clone(set)
+	if changes.Set == nil {
+		changes.Set = map[string]string{}
 	}
-	for name, value := range set {
-		if _, given := options.Set[name]; !given {
-			options.Set[name] = value
-		}
+	maps.Copy(changes.Set, o.changes.Set)
+	if err := sizes.apply(plain, o.changes.Set, changes.Set); err != nil {
+		return nil, err
 	}
-	s, err := spec.LoadFS(kernels.FS, path, options)
+	s, err := spec.LoadFS(kernels.FS, path, changes)
 	if err != nil {
-		return nil, options, err
+		return nil, err
 	}
-	return s, options, s.CheckSpace(c.Context)
+	return s, s.CheckSpace(ctx)
 }
 
-// setSizes gives the constants of a specification the values of their flags. A value of --set stands
-// unless the flag is given too.
-func setSizes(c *cli.Context, plain *spec.Spec, sizes []sizeFlag, set map[string]string) error {
-	for _, s := range sizes {
-		name := s.name
-		if s.follows != "" && !c.IsSet(name) {
-			name = s.follows
+// apply gives the constants of a specification the values of their flags. A value of --set stands unless the flag is given too.
+func (s *tutorialSizes) apply(plain *spec.Spec, given, set map[string]string) error {
+	for _, f := range s.flags {
+		name := f.name
+		if f.follows != "" && !s.given[name] {
+			name = f.follows
 		}
-		if _, given := set[s.name]; !hasConstant(plain, s.name) || (given && !c.IsSet(s.name)) {
+		if _, stands := given[f.name]; !hasConstant(plain, f.name) || stands && !s.given[f.name] {
 			continue
 		}
-		if c.Int(name) < 1 {
-			return wrong("%s %d: want a positive number", dashed(name), c.Int(name))
+		if s.values[name] < 1 {
+			return wrong("%s %d: want a positive number", dashed(name), s.values[name])
 		}
-		set[s.name] = strconv.Itoa(c.Int(name))
+		set[f.name] = strconv.Itoa(s.values[name])
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,66 @@ import (
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
-func wisdomCommand() *cli.Command {
+// wisdomOptions are those of all commands about a wisdom file.
+type wisdomOptions struct {
+	path        string
+	key         string // "": the name of the kernel
+	size        string // as it is written
+	json        bool
+	problemSize []int // nil: not given
+}
+
+func (o *wisdomOptions) keyFlag() cli.Flag {
+	return &cli.StringFlag{Name: "key", Destination: &o.key, Usage: "`KEY` of the wisdom (default: the name of the kernel)"}
+}
+
+func (o *wisdomOptions) problemSizeFlag(usage string) cli.Flag {
+	return &cli.StringFlag{Name: "problem-size", Destination: &o.size, Usage: usage + ": `X[,Y[,Z]]`"}
+}
+
+// readFile reads the arguments, the first of which is the wisdom file, and the problem size.
+func (o *wisdomOptions) readFile(c *cli.Context, what string) (others []string, err error) {
+	paths, err := pathArguments(c, what)
+	if err != nil {
+		return nil, err
+	}
+	o.path = paths[0]
+	if c.IsSet("problem-size") {
+		o.problemSize = positiveInts(o.size)
+		if len(o.problemSize) < 1 || len(o.problemSize) > 3 {
+			return nil, wrong("--problem-size %s: want one to three positive numbers, such as 4096,1024", o.size)
+		}
+	}
+	return paths[1:], nil
+}
+
+// checkPath refuses a path that no wisdom can be written to.
+func (o *wisdomOptions) checkPath() error {
+	if filepath.Ext(o.path) != ".wisdom" {
+		return wrong("%s: the name of a wisdom file ends with .wisdom", o.path)
+	}
+	if err := checkWritable(o.path); err != nil {
+		return wrong("write to %s: %w", o.path, err)
+	}
+	return nil
+}
+
+type wisdomAddOptions struct {
+	wisdomOptions
+	logs []string
+}
+
+type wisdomShowOptions struct {
+	wisdomOptions
+	device, spec string
+	set          cli.StringSlice
+	constants    map[string]int // that set gives
+}
+
+func wisdomCommand(
+	add runner[wisdomAddOptions], show runner[wisdomShowOptions], tune runner[wisdomTuneOptions],
+) *cli.Command {
+	a, s := &wisdomAddOptions{}, &wisdomShowOptions{}
 	return &cli.Command{
 		Name:  "wisdom",
 		Usage: "keep the best configurations of a kernel by device and size, and look them up",
@@ -44,11 +104,11 @@ name. Give them:
 
    ndtune wisdom add scan.wisdom scan.jsonl --key scan --problem-size 1048576`,
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "key", Usage: "`KEY` of the wisdom (default: the name of the kernel)"},
-				problemSizeFlag("problem size of the records that have none"),
-				&cli.BoolFlag{Name: "json", Usage: "print the whole file as JSON"},
+				a.keyFlag(),
+				a.problemSizeFlag("problem size of the records that have none"),
+				&cli.BoolFlag{Name: "json", Destination: &a.json, Usage: "print the whole file as JSON"},
 			},
-			Action: addWisdom,
+			Action: action(a, add),
 		}, {
 			Name:      "show",
 			Usage:     "show a wisdom file, or the configuration that it has for a device and a size",
@@ -63,74 +123,43 @@ architecture; one of the same vendor and type; or the best over all.
    ndtune wisdom show matmul.wisdom --problem-size 2048,2048 --set k=512
    ndtune wisdom show matmul.wisdom --problem-size 2048,2048 --spec matmul.yaml --json`,
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Usage: "`DEVICE` to choose for: index, platform:device, cpu, gpu, " +
-					"or a part of its name (default: the first GPU, else the first device)"},
-				problemSizeFlag("problem size to choose for"),
-				&cli.StringSliceFlag{Name: "set", Usage: "with --problem-size, a constant that is no part of the problem size, " +
+				&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Destination: &s.device, Usage: "`DEVICE` to choose for: index, " +
+					"platform:device, cpu, gpu, or a part of its name (default: the first GPU, else the first device)"},
+				s.problemSizeFlag("problem size to choose for"),
+				&cli.StringSliceFlag{Name: "set", Destination: &s.set, Usage: "with --problem-size, a constant that is no part of the problem size, " +
 					"`CONSTANT=NUMBER`; may be repeated"},
-				&cli.StringFlag{Name: "spec", TakesFile: true, Usage: "with --problem-size, say whether the source is that of " +
+				&cli.StringFlag{Name: "spec", Destination: &s.spec, TakesFile: true, Usage: "with --problem-size, say whether the source is that of " +
 					"the specification `FILE`"},
-				&cli.BoolFlag{Name: "json", Usage: "print JSON"},
+				jsonFlag(&s.json),
 			},
-			Action: showWisdom,
-		}, wisdomTuneCommand()},
+			Action: action(s, show),
+		}, wisdomTuneCommand(tune)},
 	}
 }
 
-func problemSizeFlag(usage string) cli.Flag {
-	return &cli.StringFlag{Name: "problem-size", Usage: usage + ": `X[,Y[,Z]]`"}
-}
-
-// problemSize returns the size that --problem-size gives, nil if it is not given.
-func problemSize(c *cli.Context) ([]int, error) {
-	if !c.IsSet("problem-size") {
-		return nil, nil
-	}
-	size := positiveInts(c.String("problem-size"))
-	if len(size) < 1 || len(size) > 3 {
-		return nil, wrong("--problem-size %s: want one to three positive numbers, such as 4096,1024", c.String("problem-size"))
-	}
-	return size, nil
-}
-
-// checkWisdomPath refuses a path that no wisdom can be written to.
-func checkWisdomPath(path string) error {
-	if filepath.Ext(path) != ".wisdom" {
-		return wrong("%s: the name of a wisdom file ends with .wisdom", path)
-	}
-	if err := checkWritable(path); err != nil {
-		return wrong("write to %s: %w", path, err)
-	}
-	return nil
-}
-
-func addWisdom(c *cli.Context) error {
-	paths, err := pathArguments(c, "a wisdom file and records")
-	if err != nil {
+func (o *wisdomAddOptions) read(c *cli.Context) (err error) {
+	if o.logs, err = o.readFile(c, "a wisdom file and records"); err != nil {
 		return err
 	}
-	path, logs := paths[0], paths[1:]
-	size, err := problemSize(c)
-	switch {
-	case err != nil:
-		return err
-	case len(logs) == 0:
+	if len(o.logs) == 0 {
 		return wrong("name the records to add: %s %s", c.Command.HelpName, c.Command.ArgsUsage)
 	}
-	if err := checkWisdomPath(path); err != nil {
-		return err
-	}
+	return o.checkPath()
+}
+
+func addWisdom(ctx context.Context, t *console, o *wisdomAddOptions) error {
+	path := o.path
 	all, err := wisdom.Read(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &usageError{err}
 	}
 	var more []*wisdom.File
-	for _, log := range logs {
-		r, err := readRecord(c.Context, log)
+	for _, log := range o.logs {
+		r, err := readRecord(ctx, log)
 		if err != nil {
 			return &usageError{err}
 		}
-		best, err := wisdom.FromLog(r, wisdom.Source{Key: c.String("key"), ProblemSize: size})
+		best, err := wisdom.FromLog(r, wisdom.Source{Key: o.key, ProblemSize: o.problemSize})
 		if err != nil {
 			return wrong("%s: %w", log, err)
 		}
@@ -142,76 +171,69 @@ func addWisdom(c *cli.Context) error {
 		}
 		more = append(more, best)
 		first := best.Records[0]
-		fmt.Fprintf(c.App.ErrWriter, "%s: %s on %s at %s\n",
+		fmt.Fprintf(t.notes, "%s: %s on %s at %s\n",
 			log, figure.Count(len(best.Records), "configuration"), first.Device.Name, figure.Sizes(first.ProblemSize))
 	}
-	if all, err = wisdom.Add(c.Context, path, more...); err != nil {
+	if all, err = wisdom.Add(ctx, path, more...); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.ErrWriter, "%s: %s of %s\n", path, figure.Count(len(all.Records), "record"), all.Key)
-	noteSkipped(c.App.ErrWriter, path, all)
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, fileOf(all))
+	fmt.Fprintf(t.notes, "%s: %s of %s\n", path, figure.Count(len(all.Records), "record"), all.Key)
+	noteSkipped(t.notes, path, all)
+	if o.json {
+		return t.json(fileOf(all))
 	}
 	return nil
 }
 
-func showWisdom(c *cli.Context) error {
-	paths, err := pathArguments(c, "a wisdom file")
-	if err != nil {
-		return err
-	}
-	size, err := problemSize(c)
+func (o *wisdomShowOptions) read(c *cli.Context) error {
+	more, err := o.readFile(c, "a wisdom file")
 	switch {
 	case err != nil:
 		return err
-	case len(paths) > 1:
-		return wrong("one wisdom file at a time, not %s", strings.Join(paths, " "))
-	case size == nil && (c.IsSet("device") || c.IsSet("spec") || c.IsSet("set")):
+	case len(more) > 0:
+		return wrong("one wisdom file at a time, not %s", strings.Join(c.Args().Slice(), " "))
+	case o.problemSize == nil && (o.device != "" || o.spec != "" || c.IsSet("set")):
 		return wrong("a device, a specification or a constant is looked up with a problem size: add --problem-size X[,Y[,Z]]")
 	}
-	constants, err := constantsToChooseFor(c)
-	if err != nil {
-		return err
-	}
-	f, err := wisdom.Read(paths[0])
-	if err != nil {
-		return &usageError{err}
-	}
-	noteSkipped(c.App.ErrWriter, paths[0], f)
-	if size != nil {
-		return chooseWisdom(c, f, wisdom.Query{ProblemSize: size, Constants: constants})
-	}
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, fileOf(f))
-	}
-	printWisdom(c.App.Writer, f)
-	return nil
-}
-
-// constantsToChooseFor returns the constants that --set gives.
-func constantsToChooseFor(c *cli.Context) (map[string]int, error) {
-	constants := map[string]int{}
-	for _, text := range c.StringSlice("set") {
+	o.constants = map[string]int{}
+	for _, text := range o.set.Value() {
 		name, value, _ := strings.Cut(text, "=")
 		n := positiveInts(value)
 		if name = strings.TrimSpace(name); name == "" || len(n) != 1 {
-			return nil, wrong("--set %s: want CONSTANT=NUMBER with a positive number, such as k=512", text)
+			return wrong("--set %s: want CONSTANT=NUMBER with a positive number, such as k=512", text)
 		}
-		constants[name] = n[0]
+		o.constants[name] = n[0]
 	}
-	return constants, nil
+	return nil
 }
 
-func chooseWisdom(c *cli.Context, f *wisdom.File, q wisdom.Query) error {
-	if path := c.String("spec"); path != "" {
-		s, err := spec.Load(path, spec.Options{})
+func showWisdom(_ context.Context, t *console, o *wisdomShowOptions) error {
+	f, err := wisdom.Read(o.path)
+	if err != nil {
+		return &usageError{err}
+	}
+	noteSkipped(t.notes, o.path, f)
+	if o.problemSize != nil {
+		return chooseWisdom(t, f, o)
+	}
+	if o.json {
+		return t.json(fileOf(f))
+	}
+	printWisdom(t.out, f)
+	return nil
+}
+
+// chooseWisdom shows the configuration for a device and a problem size.
+func chooseWisdom(t *console, f *wisdom.File, o *wisdomShowOptions) error {
+	q := wisdom.Query{ProblemSize: o.problemSize, Constants: o.constants}
+	if o.spec != "" {
+		s, err := spec.Load(o.spec, spec.Options{})
 		if err != nil {
 			return err
 		}
 		q.SourceDigest = s.Problem.KernelDigest()
 	}
-	listed, err := selectDevice(c)
+	listed, err := selectDevice(o.device)
 	if err != nil {
 		return err
 	}
@@ -222,11 +244,11 @@ func chooseWisdom(c *cli.Context, f *wisdom.File, q wisdom.Query) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, choiceOf(choice))
+	if o.json {
+		return t.json(choiceOf(choice))
 	}
-	fmt.Fprintf(c.App.Writer, "%s\n", f.Text(&choice.Record))
-	fmt.Fprintf(c.App.ErrWriter, "for %s at %s: %s\n", strings.TrimSpace(q.Device.Name), figure.Sizes(q.ProblemSize), choice)
+	fmt.Fprintf(t.out, "%s\n", f.Text(&choice.Record))
+	fmt.Fprintf(t.notes, "for %s at %s: %s\n", strings.TrimSpace(q.Device.Name), figure.Sizes(q.ProblemSize), choice)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,11 +15,13 @@ import (
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
-const categoryWisdom = "wisdom"
+type wisdomTuneOptions struct {
+	wisdomOptions
+	searchOptions
+}
 
-func wisdomTuneCommand() *cli.Command {
-	// There are no results to write if no search is made.
-	flags := slices.DeleteFunc(tuneFlags(), func(f cli.Flag) bool { return f.Names()[0] == "output" })
+func wisdomTuneCommand(run runner[wisdomTuneOptions]) *cli.Command {
+	o := &wisdomTuneOptions{}
 	return &cli.Command{
 		Name:      "tune",
 		Usage:     "print the best configuration for a device and a size, and search for it if the file does not have it",
@@ -33,52 +36,47 @@ one search: the others wait for it.
 
 A record of another driver counts; one of another source, and one that was not verified although
 the specification verifies, does not (docs/wisdom.md).`,
-		Flags: slices.Concat(specFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "key", Category: categoryWisdom, Usage: "`KEY` of the wisdom (default: the name of the kernel)"},
-			&cli.StringFlag{Name: "problem-size", Category: categoryWisdom, Usage: "problem size, `X[,Y[,Z]]`, of a specification " +
-				"that has no fixed one, such as that of a pipeline"},
-			&cli.BoolFlag{Name: "json", Category: categoryWisdom, Usage: "print the configuration as JSON, an object for each size"},
-		}, flags,
+		Flags: slices.Concat(o.spec.flags(), []cli.Flag{
+			o.keyFlag(),
+			o.problemSizeFlag("problem size of a specification that has no fixed one, such as that of a pipeline"),
+			&cli.BoolFlag{Name: "json", Destination: &o.json, Usage: "print the configuration as JSON, an object for each size"},
+		}, without(o.flags(), "output"), // there are no results to write if no search is made
 			searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
-		Action: tuneWisdom,
+		Action: action(o, run),
 	}
+}
+
+func (o *wisdomTuneOptions) read(c *cli.Context) error {
+	others, err := o.readFile(c, "a wisdom file and a specification")
+	if err != nil {
+		return err
+	}
+	if len(others) != 1 {
+		return wrong("want a wisdom file and a specification: %s %s", c.Command.HelpName, c.Command.ArgsUsage)
+	}
+	o.spec.path = others[0]
+	return cmp.Or(o.checkPath(), o.spec.read(), o.readSearch(c))
 }
 
 // tuneWisdom prints the configurations that a wisdom file has for the sizes of a specification, and searches for those that
 // it lacks.
-func tuneWisdom(c *cli.Context) error {
-	paths, err := pathArguments(c, "a wisdom file and a specification")
+func tuneWisdom(ctx context.Context, t *console, o *wisdomTuneOptions) error {
+	s, err := o.spec.loadSizes(ctx, t)
 	if err != nil {
 		return err
 	}
-	if len(paths) != 2 {
-		return wrong("want a wisdom file and a specification: %s %s", c.Command.HelpName, c.Command.ArgsUsage)
-	}
-	path, source := paths[0], paths[1]
-	if err := checkWisdomPath(path); err != nil {
-		return err
-	}
-	problemSize, err := problemSize(c)
+	j, err := newJob(ctx, t, &o.searchOptions, s, o.spec.path)
 	if err != nil {
 		return err
 	}
-	options, err := specOptions(c)
+	if err := j.checkFiles(); err != nil {
+		return err
+	}
+	sizes, err := sizedSpecs(s, o.spec.changes)
 	if err != nil {
 		return err
 	}
-	s, err := loadSizes(source, options)
-	if err != nil {
-		return err
-	}
-	j, err := newJob(c, s, source, c.String("log"))
-	if err != nil {
-		return err
-	}
-	sizes, err := sizedSpecs(s, options)
-	if err != nil {
-		return err
-	}
-	if len(s.Sizes) > 0 && c.IsSet("serve") {
+	if len(s.Sizes) > 0 && o.serve != "" {
 		return tooManyToServe(len(s.Sizes))
 	}
 	f, err := j.chooseDevices()
@@ -88,17 +86,17 @@ func tuneWisdom(c *cli.Context) error {
 	defer f.close()
 	entries := make([]*wisdom.Entry, len(sizes))
 	for i, size := range sizes {
-		of := wisdom.Source{Key: c.String("key"), ProblemSize: problemSize}
-		if entries[i], err = wisdom.NewEntry(path, size.Problem, *j.place.Devices[0].Identity, of); err != nil {
+		of := wisdom.Source{Key: o.key, ProblemSize: o.problemSize}
+		if entries[i], err = wisdom.NewEntry(o.path, size.Problem, *j.place.Devices[0].Identity, of); err != nil {
 			return &usageError{err}
 		}
 	}
-	j.compared = c.Bool("json")
+	j.compared = o.json
 	var errs []error
 	for i, size := range sizes {
-		if err := j.findWisdom(path, entries[i], size); err != nil {
+		if err := j.findWisdom(ctx, o, entries[i], size); err != nil {
 			errs = append(errs, err)
-			if c.Context.Err() != nil || isUsage(err) {
+			if ctx.Err() != nil || isUsage(err) {
 				break
 			}
 		}
@@ -118,32 +116,32 @@ func nearestOf(e *wisdom.Entry, file string) func() ([]space.Configuration, stri
 }
 
 // findWisdom prints the configuration of an entry of a file, after a search if it is not known.
-func (j *job) findWisdom(path string, e *wisdom.Entry, size sizedSpec) error {
-	one, c := *j, j.cli
+func (j *job) findWisdom(ctx context.Context, o *wisdomTuneOptions, e *wisdom.Entry, size sizedSpec) error {
+	one, path := *j, o.path
 	one.plan.Spec, one.plan.Size, one.plan.Priors.Nearest = size.Spec, size.size, nearestOf(e, path)
 	one.plan.LogPath = labelled(one.plan.LogPath, fileLabel(size.size.String()))
-	if size.size != nil && !c.Bool("json") {
-		fmt.Fprintf(c.App.Writer, "size: %s\n", size.size)
+	if size.size != nil && !o.json {
+		fmt.Fprintf(j.out, "size: %s\n", size.size)
 	}
 	waits := func() {
 		one.say("Another process tunes this on %s; waiting for its result.", one.place.Devices[0].Name)
 	}
-	found, err := e.Find(c.Context, waits, func(_ context.Context, neighbours []space.Configuration) (*record.Record, error) {
-		if err := size.check(c.Context); err != nil {
+	found, err := e.Find(ctx, waits, func(_ context.Context, neighbours []space.Configuration) (*record.Record, error) {
+		if err := size.check(ctx); err != nil {
 			return nil, err
 		}
 		one.beginWith(neighbours, "the nearest sizes in "+path)
-		page, closePage, err := openPage(c)
+		page, closePage, err := o.openPage(j.console)
 		if err != nil {
 			return nil, err
 		}
 		defer closePage()
 		one.page = page
-		outcome, err := one.searchAndWrite()
+		outcome, err := one.searchAndWrite(ctx)
 		if outcome == nil || err != nil && !isCancelled(err) { // a signal after its end changes nothing
 			return nil, err
 		}
-		return wisdom.RecordOf(c.Context, one.plan.Spec.Problem, outcome)
+		return wisdom.RecordOf(ctx, one.plan.Spec.Problem, outcome)
 	})
 	if err != nil {
 		if size.size != nil && !errors.Is(err, errReported) {
@@ -154,8 +152,8 @@ func (j *job) findWisdom(path string, e *wisdom.Entry, size sizedSpec) error {
 	for _, excluded := range found.Excluded {
 		one.say("not used of %s: %s", path, excluded)
 	}
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, foundOutput{
+	if o.json {
+		return j.json(foundOutput{
 			choiceOf(found.Choice),
 			found.Searched, one.plan.Spec.Problem.BuildOptions(found.Configuration, *one.place.Devices[0].Identity), found.Excluded,
 		})
@@ -163,7 +161,7 @@ func (j *job) findWisdom(path string, e *wisdom.Entry, size sizedSpec) error {
 	if !found.Searched {
 		one.printFound(found)
 	}
-	fmt.Fprintf(c.App.Writer, "wisdom: %s\n", foundText(found))
+	fmt.Fprintf(j.out, "wisdom: %s\n", foundText(found))
 	return nil
 }
 
@@ -185,7 +183,7 @@ func foundText(f wisdom.Found) string {
 
 // printFound prints a known configuration in the form of a search's end.
 func (j *job) printFound(f wisdom.Found) {
-	out, p, d := j.cli.App.Writer, j.plan.Spec.Problem, *j.place.Devices[0].Identity
+	out, p, d := j.out, j.plan.Spec.Problem, *j.place.Devices[0].Identity
 	best := formatMeasured(f.Configuration.String(), f.Record.Time, nil)
 	if !f.Record.Verified {
 		best += ", unverified"
