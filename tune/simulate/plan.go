@@ -23,7 +23,9 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -94,12 +96,8 @@ type Strategy struct {
 // line, with sorted options: genetic_algorithm:maxiter=50,popsize=20.
 func Named(name string, options map[string]string) Strategy {
 	label := name
-	for i, option := range slices.Sorted(maps.Keys(options)) {
-		between := ","
-		if i == 0 {
-			between = ":"
-		}
-		label += between + option + "=" + options[option]
+	if given := slices.Sorted(maps.Keys(options)); len(given) > 0 {
+		label += ":" + strings.Join(each.Of(given, func(option string) string { return option + "=" + options[option] }), ",")
 	}
 	return Strategy{
 		Name: label,

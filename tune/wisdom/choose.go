@@ -26,27 +26,20 @@ const (
 	BestOverall                       // the configuration that is the best over all devices and sizes: see [File.Overall]
 )
 
-// String returns the level for people.
-func (l Level) String() string {
-	switch l {
-	case SameSize:
-		return "the same device and size"
-	case SameDevice:
-		return "the same device, nearest size"
-	case SameArchitecture:
-		return "a device of the same architecture, nearest size"
-	case SameVendor:
-		return "a device of the same vendor and type, nearest size"
-	case BestOverall:
-		return "the best over all devices and sizes"
-	}
-	return fmt.Sprintf("Level(%d)", int(l))
+// levels are the names in JSON, and the texts for people.
+var levels = [...]struct{ name, text string }{
+	SameSize:         {"same size", "the same device and size"},
+	SameDevice:       {"same device", "the same device, nearest size"},
+	SameArchitecture: {"same architecture", "a device of the same architecture, nearest size"},
+	SameVendor:       {"same vendor", "a device of the same vendor and type, nearest size"},
+	BestOverall:      {"best overall", "the best over all devices and sizes"},
 }
 
+// String returns the level for people.
+func (l Level) String() string { return levels[l].text }
+
 // MarshalText returns the level in JSON.
-func (l Level) MarshalText() ([]byte, error) {
-	return []byte([]string{"", "same size", "same device", "same architecture", "same vendor", "best overall"}[l]), nil
-}
+func (l Level) MarshalText() ([]byte, error) { return []byte(levels[l].name), nil }
 
 // A WeaknessKind is a kind of difference that can make a record less good than its level says.
 type WeaknessKind string
@@ -88,27 +81,22 @@ type Choice struct {
 // 2048×2048; the driver was 550.54, and is 570.1».
 func (c Choice) String() string {
 	text := c.Level.String()
-	switch c.Level {
-	case SameSize:
-		text += " " + sizeText(c.Record.ProblemSize)
-	case BestOverall:
-		o := c.Overall
+	if o := c.Overall; o != nil {
 		text += fmt.Sprintf(", on average %.2f times the best time of the %d of %d for which it is recorded", o.Slowdown, o.Recorded, o.Of)
-	default:
-		text += " " + sizeText(c.Record.ProblemSize)
-		if c.Level == SameArchitecture {
-			text += ": " + c.Record.Device.Name + ", " + c.Record.Device.Architecture
-		} else if c.Level == SameVendor {
-			text += ": " + c.Record.Device.Name
-		}
+	} else {
+		text += " " + figure.Sizes(c.Record.ProblemSize)
+	}
+	switch c.Level {
+	case SameArchitecture:
+		text += ": " + c.Record.Device.Name + ", " + c.Record.Device.Architecture
+	case SameVendor:
+		text += ": " + c.Record.Device.Name
 	}
 	for _, w := range c.Weaknesses {
 		text += "; " + w.Text
 	}
 	return text
 }
-
-func sizeText(size []int) string { return figure.Sizes(size) }
 
 // Choose returns the record that is nearest to a device and a size. The records of the first [Level] that has
 // any are the candidates. Among them, these decide, in order:

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -75,7 +76,7 @@ func (s Source) size(fixed []int) ([]int, error) {
 	case len(fixed) == 0:
 		size = s.ProblemSize
 	case len(s.ProblemSize) > 0 && !sameSize(fixed, s.ProblemSize):
-		return nil, fmt.Errorf("its problem size is %s, not %s", sizeText(fixed), sizeText(s.ProblemSize))
+		return nil, fmt.Errorf("its problem size is %s, not %s", figure.Sizes(fixed), figure.Sizes(s.ProblemSize))
 	}
 	if len(size) == 0 {
 		return nil, errors.New("it has no problem size, because it is of a pipeline or of a size that depends on parameters; give the size")
@@ -206,7 +207,7 @@ func (e *Entry) Find(ctx context.Context, waits func(), search Search) (found Fo
 func (e *Entry) name() string {
 	d := &e.query.Device
 	device := []string{strings.TrimSpace(d.Name), hardware.VendorName(d.Vendor), d.Type}
-	text := fmt.Sprintf("%q", append(device, sizeText(e.query.ProblemSize), e.constants, e.query.SourceDigest))
+	text := fmt.Sprintf("%q", append(device, figure.Sizes(e.query.ProblemSize), e.constants, e.query.SourceDigest))
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16]
 }
 

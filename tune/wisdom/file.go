@@ -420,19 +420,18 @@ func (f *File) fits(more *File) error {
 
 // prune removes all but the best records of each group. Of equal ones the newer stays.
 func (f *File) prune() {
-	groups := map[group][]*Record{}
+	var all []*Record
 	for _, l := range f.lines {
 		if l.record != nil {
-			g := groupOf(l.record)
-			groups[g] = append(groups[g], l.record)
+			all = append(all, l.record)
 		}
 	}
-	removed := map[*Record]bool{}
-	for _, records := range groups {
-		slices.SortStableFunc(records, func(a, b *Record) int { return cmp.Or(f.compare(a, b), b.Date.Compare(a.Date)) })
-		for _, r := range records[min(MaxKept, len(records)):] {
-			removed[r] = true
-		}
+	slices.SortStableFunc(all, func(a, b *Record) int { return cmp.Or(f.compare(a, b), b.Date.Compare(a.Date)) })
+	kept, removed := map[group]int{}, map[*Record]bool{}
+	for _, r := range all {
+		of := groupOf(r)
+		kept[of]++
+		removed[r] = kept[of] > MaxKept
 	}
 	f.lines = slices.DeleteFunc(f.lines, func(l line) bool { return l.record != nil && removed[l.record] })
 }
