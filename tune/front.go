@@ -31,28 +31,6 @@ func minimised(o judge.Objective, times judge.Stats, j judge.Judgement) []float6
 	return negated(o, append([]float64{j.Objective}, more...))
 }
 
-// NonDominated returns the places of the points that no other one dominates, in ascending order of their first value.
-// Of equal points, it returns the first one. Points with a value that is not finite are left out.
-func NonDominated(points [][]float64) []int {
-	var order []int
-	for i, p := range points {
-		if !slices.ContainsFunc(p, func(v float64) bool { return !judge.Finite(v) }) {
-			order = append(order, i)
-		}
-	}
-	// A point is dominated only by points before it.
-	slices.SortStableFunc(order, func(i, j int) int { return slices.Compare(points[i], points[j]) })
-	var front []int
-	for _, i := range order {
-		if !slices.ContainsFunc(front, func(j int) bool {
-			return search.Dominates(points[j], points[i]) || slices.Equal(points[j], points[i])
-		}) {
-			front = append(front, i)
-		}
-	}
-	return front
-}
-
 // Front returns the places of the results that no other one dominates, in the order of the first objective. Once there
 // was a final measurement, it returns those of the finalists that no other finalist dominates: they were measured in
 // turn, so that their values can be compared. With one objective, it returns nil.
@@ -77,18 +55,21 @@ func SearchFront(o judge.Objective, results []Result) []int {
 	return frontOf(results, func(r *Result) []float64 { return r.SearchValues(o) })
 }
 
-// frontOf returns the front of the rankable results by some values. Without values, a result takes no part.
+// frontOf returns the places of the front of the rankable results by some values, in ascending order of these. Without values, or with one
+// that is not finite, a result takes no part. Of equal ones, the first is in the front.
 func frontOf(results []Result, valuesOf func(*Result) []float64) []int {
 	points := make([][]float64, len(results))
 	for i := range results {
-		points[i] = []float64{math.NaN()}
 		if r := &results[i]; r.Rankable() && !r.EarlyStopped {
-			if values := valuesOf(r); values != nil {
-				points[i] = values
+			if v := valuesOf(r); !slices.ContainsFunc(v, func(v float64) bool { return !judge.Finite(v) }) {
+				points[i] = v
 			}
 		}
 	}
-	return NonDominated(points)
+	known := slices.DeleteFunc(slices.Clone(points), func(p []float64) bool { return p == nil })
+	return each.Of(search.NonDominated(known), func(p []float64) int {
+		return slices.IndexFunc(points, func(q []float64) bool { return slices.Equal(p, q) })
+	})
 }
 
 // Knee returns the place among the points of a front of its knee: the point farthest from the straight line between the

@@ -4,19 +4,22 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/ndtune/ndtune/tune/search"
 )
 
-// TestNonDominated compares the front of random points, many of them equal in a value, with its definition.
-func TestNonDominated(t *testing.T) {
+// TestFrontIsThatOfTheDefinition compares the front of random values, many of them equal, with its definition.
+func TestFrontIsThatOfTheDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		points := make([][]float64, rng.IntN(20))
+		results := make([]Result, len(points))
 		for i := range points {
 			for range 1 + len(points)%3 {
 				points[i] = append(points[i], float64(rng.IntN(5)))
 			}
+			results[i] = Result{Status: Correct, Times: []float64{1}, Durations: Durations{Build: time.Duration(i)}}
 		}
 		var want []int
 		for i, p := range points {
@@ -25,7 +28,7 @@ func TestNonDominated(t *testing.T) {
 				want = append(want, i)
 			}
 		}
-		got := NonDominated(points)
+		got := frontOf(results, func(r *Result) []float64 { return points[r.Durations.Build] })
 		if !slices.IsSortedFunc(got, func(i, j int) int { return slices.Compare(points[i], points[j]) }) {
 			t.Fatalf("%v of %v are not in order", got, points)
 		}
