@@ -9,7 +9,7 @@
 // The package does not guess. It refuses, with the reason, a value that a type
 // cannot hold, a Go int (whose width depends on the host), a slice of mixed
 // values, and a .npy file that is truncated, big-endian or in Fortran order. It
-// converts between element types only by [Array.Convert], and only .npy files have shapes. A
+// does not convert between element types, and only .npy files have shapes. A
 // NaN in an output is always wrong, whatever the tolerance.
 //
 // [Fill.Make] and [Compare] use all cores. Their results do not depend on the
@@ -139,24 +139,6 @@ func (a *Array) As(t Type) (*Array, error) {
 		return nil, fmt.Errorf("view a %v array as %v: %d bytes are no multiple of %d", a.Type, t, len(a.Bytes), t.Size())
 	}
 	return &Array{Type: t, Bytes: a.Bytes, Digest: a.Digest}, nil
-}
-
-// Convert returns the scalars of a rounded to those of another type, in elements of that type: integers saturate, and NaN becomes 0 in
-// them. It is an error if the scalars are no whole number of elements, or if only one of the types is a 3-vector.
-func (a *Array) Convert(t Type) (*Array, error) {
-	if !t.valid() || a.Struct != nil || (t.Lanes() == 3) != (a.Type.Lanes() == 3) {
-		return nil, fmt.Errorf("%v cannot be converted to %v", a.Type, t)
-	}
-	if t.Scalar() == a.Type.Scalar() {
-		return a.As(t)
-	}
-	to := New(t.Scalar(), len(a.Bytes)/a.Type.Scalar().Size())
-	forChunks(to.Len(), func(_, from, end int) {
-		for i := from; i < end; i++ {
-			to.setBits(i, to.Type.encode(a.Float(i)))
-		}
-	})
-	return to.As(t)
 }
 
 // Slice returns the scalars of a as a Go slice that shares its memory: for

@@ -99,7 +99,6 @@ type buffer struct {
 	pristine *cl.Buffer
 	content  *array.Array // only where pristine is nil
 	elements int
-	element  launch.Element
 	bytes    int // of the content
 
 	expected []expectedCopy // expected outputs on the device, oldest first
@@ -107,7 +106,7 @@ type buffer struct {
 
 // newBuffer allocates the buffer or the image of argument i with its initial content.
 func (s *session) newBuffer(i int, v *launch.Variant, content *array.Array) (*buffer, error) {
-	b := &buffer{elements: v.Elements[i], element: s.infos[i].Element, pixels: v.Pixels[i], bytes: len(content.Bytes)}
+	b := &buffer{elements: v.Elements[i], pixels: v.Pixels[i], bytes: len(content.Bytes)}
 	given := s.infos[i].Image
 	var err error
 	if given == nil || given.Shape == "1d_buffer" {
@@ -285,8 +284,7 @@ func (s *session) prepareAgain(v *launch.Variant) (replaced bool, err error) {
 // lacks reports whether argument i is a buffer or an image that is not there in the size of a variant.
 func (s *session) lacks(i int, v *launch.Variant) bool {
 	b := s.buffers[i]
-	return s.infos[i].Kind.HasContent() && (b == nil || b.elements != v.Elements[i] || !b.element.Equal(s.infos[i].Element) ||
-		!slices.Equal(b.pixels, v.Pixels[i]))
+	return s.infos[i].Kind.HasContent() && (b == nil || b.elements != v.Elements[i] || !slices.Equal(b.pixels, v.Pixels[i]))
 }
 
 // lacksAny reports whether any buffer or image must be made for a variant.

@@ -41,7 +41,7 @@ func (l *Launcher) BuildFor(ctx context.Context, p *problem.Problem, c space.Con
 	if err != nil {
 		return nil, fail(tune.Constraints, "%v", err)
 	}
-	return l.session(p.At(c)).build(ctx, v, nil)
+	return l.session(p).build(ctx, v, nil)
 }
 
 // link makes the kernels of a program, which it takes over.

@@ -93,8 +93,7 @@ type Options struct {
 type Evaluator struct {
 	device     *cl.Device
 	identity   hardware.Device
-	given      *problem.Problem
-	problem    *problem.Problem // the given one with the types of the configuration that is evaluated
+	problem    *problem.Problem
 	iterations int
 	earlyStop  float64
 	supervisor Supervisor
@@ -131,7 +130,7 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 		o.Supervisor = unsupervised{o.Set}
 	}
 	e := &Evaluator{
-		device: d, identity: identity, given: p, problem: p,
+		device: d, identity: identity, problem: p,
 		iterations: o.Iterations, earlyStop: o.EarlyStop, supervisor: o.Supervisor, scratch: o.Scratch, outputs: o.Outputs,
 		right: map[string]uint64{},
 	}
@@ -258,16 +257,7 @@ func FreshOption(again tune.Retest) string {
 	return fmt.Sprintf("-DNDTUNE_FRESH_%x=1", time.Now().UnixNano())
 }
 
-// use turns to the types that arguments have in a configuration.
-func (e *Evaluator) use(c space.Configuration) {
-	if p := e.given.At(c); p != e.problem && e.session != nil {
-		e.problem = p
-		e.session.problem, e.session.infos = p, p.Arguments()
-	}
-}
-
 func (e *Evaluator) trial(c space.Configuration) *trial {
-	e.use(c)
 	return &trial{Evaluator: e, result: tune.Result{Configuration: c}}
 }
 

@@ -61,7 +61,6 @@ func (e *Evaluator) Inspect(ctx context.Context, c space.Configuration) (*Inspec
 	if e.session == nil {
 		return nil, errClosed
 	}
-	e.use(c)
 	v, err := Derive(e.problem, c, e.identity)
 	if err != nil {
 		return nil, fail(tune.Constraints, "%v", err)

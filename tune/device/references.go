@@ -97,7 +97,7 @@ func (r *references) key(v *launch.Variant) string {
 			elements[i] = 0
 		}
 	}
-	return fmt.Sprint(v.ReferenceLaunches, elements, v.Types)
+	return fmt.Sprint(v.ReferenceLaunches, elements)
 }
 
 // known reports whether the correct outputs of a variant need not be made or requested.
@@ -315,8 +315,7 @@ func (r *references) runKernel(ctx context.Context, s *session, v *launch.Varian
 	}
 	for _, mine := range r.problem.Arguments() {
 		if mine.Output { // float4 may have been float
-			theirs := own.infos[slices.IndexFunc(own.infos, func(a launch.Argument) bool { return a.Name == mine.Name })]
-			if outputs[mine.Name], err = mine.Take(outputs[mine.Name], &theirs); err != nil {
+			if outputs[mine.Name], err = mine.Element.View(outputs[mine.Name]); err != nil {
 				return nil, err
 			}
 		}
@@ -332,17 +331,13 @@ func (r *references) shareContent(own *session, w, v *launch.Variant) error {
 			continue
 		}
 		theirs := own.infos[j]
-		size, theirSize := mine.Element.Size(), theirs.Element.Size()
-		if mine.Typed || theirs.Typed { // the scalars are converted
-			size, theirSize = mine.Element.Type.Lanes(), theirs.Element.Type.Lanes()
-		}
-		if v.Elements[i]*size != w.Elements[j]*theirSize {
+		if v.Elements[i]*mine.Element.Size() != w.Elements[j]*theirs.Element.Size() {
 			return misfit(mine, "the reference cannot be made: buffer %s has %d elements of %v there and %d of %v here",
 				mine.Name, w.Elements[j], theirs.Element, v.Elements[i], mine.Element)
 		}
 		content, err := r.problem.Content(i, v.Elements[i])
 		if err == nil {
-			content, err = theirs.Take(content, &mine)
+			content, err = theirs.Element.View(content)
 		}
 		if err != nil {
 			return err

@@ -137,7 +137,6 @@ func (r *remeasurement) verify(ctx context.Context) error {
 	for _, i := range r.live() {
 		r.options.Turn(i)
 		t := r.trials[i]
-		t.use(r.configurations[i])
 		if err := r.take(i, nil, t.through(ctx, t.expect, func(ctx context.Context) error { return t.rerun(ctx, 1) })); err != nil {
 			return err
 		}
@@ -152,8 +151,7 @@ func (r *remeasurement) batchable() bool {
 	live := r.live()
 	return s.batches() && !slices.ContainsFunc(live, func(i int) bool {
 		t, first := r.trials[i], r.trials[live[0]].variant
-		return t.first > batchable || len(t.variant.Settings) > 0 ||
-			!slices.Equal(t.variant.Elements, first.Elements) || t.variant.Types != first.Types
+		return t.first > batchable || len(t.variant.Settings) > 0 || !slices.Equal(t.variant.Elements, first.Elements)
 	})
 }
 
@@ -279,7 +277,6 @@ func (r *remeasurement) release() {
 // arguments are set anew: a configuration with other sizes may have replaced the buffers. Then one run
 // warms up, as in the search: the new buffers are not in the caches.
 func (t *trial) again(ctx context.Context) ([]float64, error) {
-	t.use(t.result.Configuration)
 	replaced, err := t.session.prepareAgain(t.variant)
 	if err != nil {
 		return nil, err

@@ -238,7 +238,6 @@ typedef struct nd_value {
 
 /* A part of a scalar: a value of a type, at an offset in its bytes. */
 typedef struct nd_part {
-    int condition; /* a rule: the part counts if it holds; -1: always */
     size_t offset;
     char type;     /* as in nd_type_number; 's': bytes that are fixed */
     int rule;      /* of the value; of fixed bytes, their number */
@@ -548,7 +547,6 @@ static inline void nd_scalar(const nd_run *run, const nd_argument_rules *a, unsi
     int i;
     for (i = a->first; i < a->first + a->parts; i++) {
         const nd_part *p = &run->of->parts[i];
-        if (p->condition >= 0 && !nd_evaluate_int(run->of, p->condition, run->names, failed)) continue;
         if (p->type == 's') {
             memcpy(bytes + p->offset, p->fixed, (size_t)p->rule);
         } else {

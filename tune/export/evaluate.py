@@ -245,9 +245,8 @@ def nd_evaluate(rules, rule, names):
 # The rules of a kernel. The parts of a table refer to those of others by their index; -1 is none.
 Rules = collections.namedtuple("Rules", "codes lists parts arguments steps kernels buffers")
 
-# A part of a scalar: a value of a type of struct, at an offset in its bytes, if the rule of the condition holds. The value is
-# a rule or fixed bytes.
-Part = collections.namedtuple("Part", "condition offset type value")
+# A part of a scalar: a value of a type of struct, at an offset in its bytes. The value is a rule or fixed bytes.
+Part = collections.namedtuple("Part", "offset type value")
 
 # The buffer is the index of a buffer, an image or a sampler; bytes is a rule. A scalar has at least one part.
 ArgumentRules = collections.namedtuple("ArgumentRules", "name buffer bytes first parts")
@@ -310,8 +309,6 @@ def _scalar(rules, argument, names):
     """Return the bytes of a scalar. Each value must fit in its type."""
     result = bytearray(nd_evaluate(rules, argument.bytes, names))
     for part in rules.parts[argument.first:argument.first + argument.parts]:
-        if part.condition >= 0 and not nd_evaluate(rules, part.condition, names):
-            continue
         value = part.value if isinstance(part.value, bytes) else nd_evaluate(rules, part.value, names)
         try:
             if part.type in "bhiqBHIQ":

@@ -14,9 +14,6 @@ import (
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
-// wide is a type that depends on a parameter.
-const wide = `block_size_x == 64 ? "double" : "float"`
-
 // sortSteps is a pipeline whose repetitions read a constant that its problem size does not read.
 func sortSteps(n, steps int) task.Definition {
 	return task.Definition{
@@ -32,8 +29,8 @@ func sortSteps(n, steps int) task.Definition {
 		},
 		Arguments: []task.Argument{
 			{Name: "keys", Type: "uint32", Size: "n", Output: true}, {Name: "count", Type: "uint32", Size: "n"},
-			{Name: "stride", Type: "float2", Value: []any{"scale * n", "step"}}, {Name: "half", Type: wide, Value: 0.5}, {Name: "ends", Type: wide, Value: "n - step"}, {Name: "tile", Type: wide, LocalSize: "2 * block_size_x"},
-			{Name: "sums", Type: wide, Size: "3 * block_size_x"}, {Name: "again", Type: "float", Alias: "sums"},
+			{Name: "stride", Type: "float2", Value: []any{"scale * n", "step"}}, {Name: "half", Type: "double", Value: 0.5}, {Name: "ends", Type: "double", Value: "n - step"}, {Name: "tile", Type: "double", LocalSize: "2 * block_size_x"},
+			{Name: "sums", Type: "double", Size: "3 * block_size_x"}, {Name: "again", Type: "float", Alias: "sums"},
 		},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{32, 64}}},
 	}

@@ -53,12 +53,11 @@ type argumentRules struct {
 
 // A part is a value in the bytes of a scalar.
 type part struct {
-	Condition int // rule: it is stored if this holds; -1: always
-	Offset    int
-	Type      string // a format of Python's struct; "s": Fixed
-	Rule      int    // -1: Fixed
-	IsFloat   bool   // the value of the rule
-	Fixed     []byte
+	Offset  int
+	Type    string // a format of Python's struct; "s": Fixed
+	Rule    int    // -1: Fixed
+	IsFloat bool   // the value of the rule
+	Fixed   []byte
 }
 
 // A step is the launch of a kernel, or a list of steps that follow it.
@@ -286,16 +285,12 @@ func (r *Rules) addArguments(s *launch.Step, own *step) error {
 	return nil
 }
 
-// scalarSize returns the bytes of a scalar, with the largest of its types; 0 for other arguments.
+// scalarSize returns the bytes of a scalar; 0 for other arguments.
 func scalarSize(a *launch.Argument) int {
 	if a.Kind != task.ScalarArgument {
 		return 0
 	}
-	size := max(a.Element.Size(), len(a.Raw))
-	for _, one := range a.Alternatives {
-		size = max(size, one.Argument.Element.Size())
-	}
-	return size
+	return a.Element.Size()
 }
 
 // argument returns the row of an argument, which it adds if it is not there.
@@ -313,21 +308,8 @@ func (r *Rules) argument(i int) (int, error) {
 	case task.BufferArgument, task.LocalArgument:
 		own.Bytes, err = r.size(a)
 	case task.ScalarArgument:
-		if own.Bytes, err = r.scalarBytes(a); err != nil {
-			break
-		}
-		if a.Alternatives == nil {
-			err = r.addParts(a, -1)
-		}
-		for _, one := range a.Alternatives {
-			var condition int
-			if condition, _, err = r.Expression("arguments."+a.Name+".type", one.Condition); err == nil {
-				err = r.addParts(one.Argument, condition)
-			}
-			if err != nil {
-				break
-			}
-		}
+		own.Bytes = r.addCodes(fmt.Sprintf("arguments.%s in bytes: %s", a.Name, a.Element), []code{{"int", scalarSize(a)}})
+		err = r.addParts(a)
 	}
 	if err != nil {
 		return 0, err
@@ -351,63 +333,14 @@ func (r *Rules) size(a *launch.Argument) (int, error) {
 		}
 		text = a.Elements.String()
 	}
-	element, err := r.elementBytes(a)
-	if err != nil {
-		return 0, err
-	}
-	codes = append(append(append(codes, code{"positive", 1}), element...), code{"mul", 2})
-	return r.addCodes(fmt.Sprintf("arguments.%s.size in bytes: %s elements of %s", a.Name, text, elementText(a)), codes), nil
+	codes = append(codes, code{"positive", 1}, code{"int", a.Element.Size()}, code{"mul", 2})
+	return r.addCodes(fmt.Sprintf("arguments.%s.size in bytes: %s elements of %s", a.Name, text, a.Element), codes), nil
 }
 
-// scalarBytes adds the rule of the size of a scalar.
-func (r *Rules) scalarBytes(a *launch.Argument) (int, error) {
-	codes := []code{{"int", scalarSize(a)}}
-	if a.Alternatives != nil {
-		var err error
-		if codes, err = r.elementBytes(a); err != nil {
-			return 0, err
-		}
-	}
-	return r.addCodes(fmt.Sprintf("arguments.%s in bytes: %s", a.Name, elementText(a)), codes), nil
-}
-
-// elementText returns the type of the elements of an argument for people.
-func elementText(a *launch.Argument) string {
-	if a.Alternatives == nil {
-		return a.Element.String()
-	}
-	text := ""
-	for i, one := range a.Alternatives {
-		if i > 0 {
-			text += " or "
-		}
-		text += one.Argument.Element.String()
-	}
-	return text
-}
-
-// elementBytes returns the code of the size of an element, which may depend on the configuration.
-func (r *Rules) elementBytes(a *launch.Argument) ([]code, error) {
-	if a.Alternatives == nil {
-		return []code{{"int", a.Element.Size()}}, nil
-	}
-	last := len(a.Alternatives) - 1
-	codes := []code{{"int", a.Alternatives[last].Argument.Element.Size()}}
-	for _, one := range a.Alternatives[:last] {
-		condition, _, err := compile(one.Condition, r.lookup)
-		if err != nil {
-			return nil, err
-		}
-		size := code{"int", one.Argument.Element.Size()}
-		codes = append(append(append(condition, size), codes...), code{"if", 3})
-	}
-	return codes, nil
-}
-
-// addParts adds the parts of a scalar, which are stored if a rule holds.
-func (r *Rules) addParts(a *launch.Argument, condition int) error {
+// addParts adds the parts of a scalar.
+func (r *Rules) addParts(a *launch.Argument) error {
 	if a.Raw != nil {
-		r.addFixed(a.Raw, condition)
+		r.addFixed(a.Raw)
 		return nil
 	}
 	fixed := make([]byte, a.Element.Size())
@@ -434,24 +367,23 @@ func (r *Rules) addParts(a *launch.Argument, condition int) error {
 			}
 			computed += lane.Size()
 			parts = append(parts, part{
-				Condition: condition,
-				Offset:    v.At.Offset + i*lane.Size(),
-				Type:      formats[lane],
-				Rule:      at,
-				IsFloat:   kind == expression.Float,
+				Offset:  v.At.Offset + i*lane.Size(),
+				Type:    formats[lane],
+				Rule:    at,
+				IsFloat: kind == expression.Float,
 			})
 		}
 	}
 	if isConstant || computed < len(fixed) {
-		r.addFixed(fixed, condition)
+		r.addFixed(fixed)
 	}
 	r.Parts = append(r.Parts, parts...)
 	return nil
 }
 
 // addFixed adds bytes that are the same for all launches.
-func (r *Rules) addFixed(all []byte, condition int) {
-	r.Parts = append(r.Parts, part{Condition: condition, Type: "s", Rule: -1, Fixed: all})
+func (r *Rules) addFixed(all []byte) {
+	r.Parts = append(r.Parts, part{Type: "s", Rule: -1, Fixed: all})
 }
 
 // formats are the formats of types in Python's struct.

@@ -14,18 +14,14 @@ type Argument struct {
 	task.Argument
 	Kind     task.ArgumentKind
 	Element  Element
-	Typed    bool                     // the type depends on the configuration, and is that of problem.Problem.At
 	Varies   bool                     // its size depends on the configuration or the device
 	Content  *array.Array             // given content of a buffer
-	Given    *array.Array             // the data before they were converted to the type, which depends on parameters; else nil
 	Fills    []Fill                   // of the content that is made: of each member of a struct, else one
 	Elements *expression.Expression   // elements of a buffer or of local memory; nil: the length of data
 	Pixels   []*expression.Expression // of an image, by dimension
 	Scalars  []Scalar                 // the value of a scalar, or of each member of a struct
 	Raw      []byte                   // the value byte by byte; nil: scalars
 	Buffer   int                      // of an alias: the place of its buffer among the arguments
-
-	Alternatives []Alternative // the argument with each of its types, if they depend on parameters; else nil
 }
 
 // Filled reports whether a buffer has another initial content than zeros.
@@ -75,28 +71,7 @@ func (a *Argument) Values() []*expression.Expression {
 }
 
 // Expressions returns all expressions of an argument.
-func (a *Argument) Expressions() []*expression.Expression {
-	all := append(a.Values(), a.Pixels...)
-	for _, one := range a.Alternatives {
-		all = append(append(all, one.Condition), one.Argument.Expressions()...)
-	}
-	return all
-}
-
-// Take returns data of another problem as elements of the argument. They are converted if the type of the argument, or of the other one,
-// depends on parameters.
-func (a *Argument) Take(data *array.Array, other *Argument) (*array.Array, error) {
-	return a.Element.Take(data, a.Typed || other.Typed)
-}
-
-// SetContent takes data as the content of the argument. If its type depends on parameters, other configurations take them as well.
-func (a *Argument) SetContent(data *array.Array) (err error) {
-	if a.Typed {
-		a.Given = data
-	}
-	a.Content, err = a.Element.Take(data, a.Typed)
-	return err
-}
+func (a *Argument) Expressions() []*expression.Expression { return append(a.Values(), a.Pixels...) }
 
 // ElementsIn returns the number of elements of a buffer or an image.
 func (a *Argument) ElementsIn(env map[string]any) (int, error) {
@@ -114,12 +89,6 @@ func (a *Argument) ElementsIn(env map[string]any) (int, error) {
 		return a.Content.Len(), nil
 	}
 	return Positive("size", a.Elements, env)
-}
-
-// An Alternative is an argument with one of the types that it has, which depend on parameters.
-type Alternative struct {
-	Condition *expression.Expression // holds in the configurations of the type
-	Argument  *Argument
 }
 
 // A Scalar is a value that the kernel gets: an argument, or a member of a struct that is one.
@@ -201,12 +170,4 @@ func (e Element) View(a *array.Array) (*array.Array, error) {
 		return a.AsStructs(e.Struct)
 	}
 	return a.As(e.Type)
-}
-
-// Take returns data as elements of the type, converted where that is possible and wanted.
-func (e Element) Take(data *array.Array, converted bool) (*array.Array, error) {
-	if converted && e.Struct == nil && data.Struct == nil {
-		return data.Convert(e.Type)
-	}
-	return e.View(data)
 }

@@ -25,7 +25,6 @@ type Variant struct {
 	Elements []int
 	Pixels   [][]int
 	Holders  []int
-	Types    string // of the arguments whose types depend on parameters
 
 	Tolerance         judge.Tolerance
 	ReferenceLaunches int
@@ -34,7 +33,6 @@ type Variant struct {
 	Settings []hardware.Setting // of the device, at which the launches are measured
 
 	Hint string // about a build that fails; "": none
-
 }
 
 // SetSource gives the variant its source. OpenCL C has a prologue for what options cannot define; SPIR-V has no macros.

@@ -14,7 +14,7 @@ import (
 	"github.com/ndtune/ndtune/tune/task"
 )
 
-func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope, typed []int) {
+func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope) {
 	seen := map[string]bool{}
 	for i, given := range p.definition.Arguments {
 		field := fmt.Sprintf("arguments[%d]", i)
@@ -24,7 +24,7 @@ func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope, ty
 			errs.addf(field+".name", "two arguments are named %s", given.Name)
 		}
 		seen[given.Name] = true
-		p.arguments = append(p.arguments, p.compileArgument(errs, field, given, slices.Contains(typed, i), scope))
+		p.arguments = append(p.arguments, p.compileArgument(errs, field, given, scope))
 	}
 	for i := range p.arguments {
 		a := &p.arguments[i]
@@ -38,10 +38,8 @@ func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope, ty
 	}
 }
 
-func (p *Problem) compileArgument(
-	errs *fieldErrors, field string, given task.Argument, typed bool, scope expression.Scope,
-) launch.Argument {
-	a := launch.Argument{Argument: given, Kind: task.BufferArgument, Typed: typed}
+func (p *Problem) compileArgument(errs *fieldErrors, field string, given task.Argument, scope expression.Scope) launch.Argument {
+	a := launch.Argument{Argument: given, Kind: task.BufferArgument}
 	if count(given.Value != nil, given.LocalSize != "", given.Image != nil, given.Sampler != nil, given.Alias != "") > 1 {
 		errs.addf(field, "is a scalar (value), local memory (local_size), an image, a sampler or an alias, not both")
 		return a
@@ -129,11 +127,9 @@ func (p *Problem) compileElement(errs *fieldErrors, field string, a *launch.Argu
 		a.Element = launch.Element{Type: data.Type, Struct: data.Struct}
 	}
 	if a.Type != "" {
-		element, depends, err := p.argumentType(a.Type, scope)
-		a.Element = element
-		a.Typed = a.Typed || depends
-		if err == nil && a.Content != nil {
-			err = a.SetContent(a.Content)
+		var err error
+		if a.Element, err = p.argumentType(a.Type, scope); err == nil && a.Content != nil {
+			a.Content, err = a.Element.View(a.Content)
 		}
 		errs.add(field+".type", err)
 		return err == nil
@@ -170,7 +166,7 @@ func (p *Problem) compileContent(errs *fieldErrors, field string, a *launch.Argu
 	if a.Fill.File != "" {
 		data, err := readFile(a.Fill.File)
 		if err == nil {
-			err = a.SetContent(data)
+			a.Content, err = a.Element.View(data)
 		}
 		if err != nil {
 			errs.add(field+".fill", err)

@@ -179,7 +179,7 @@ func (p *Problem) canonical() canonicalProblem {
 	}
 	for _, a := range p.arguments {
 		c.Arguments = append(c.Arguments, canonicalArgument{
-			Name: a.Name, Type: typeDigest(&a), Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
+			Name: a.Name, Type: elementDigest(a.Element), Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
 			Content: p.contentDigest(a.Content), Fill: fillDigest(&a), Output: a.Output, Restore: a.RestoreEachLaunch,
 			Image: a.Image, Sampler: a.Sampler, Alias: a.Alias,
 		})
@@ -214,14 +214,6 @@ func (p *Problem) canonical() canonicalProblem {
 		}
 	}
 	return c
-}
-
-// typeDigest returns the type of an argument, or the rule for it.
-func typeDigest(a *launch.Argument) string {
-	if a.Typed {
-		return a.Type
-	}
-	return elementDigest(a.Element)
 }
 
 // elementDigest returns the name of a type, or the layout of a struct.

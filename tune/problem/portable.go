@@ -1,7 +1,6 @@
 package problem
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,11 +66,11 @@ func (p *Problem) portable() task.Definition {
 	for _, a := range p.arguments {
 		given := a.Argument // with the size of an image
 		given.Fill.File = ""
-		if a.Element.Struct == nil && !a.Typed && a.Image == nil && a.Sampler == nil {
+		if a.Element.Struct == nil && a.Image == nil && a.Sampler == nil {
 			given.Type = a.Element.Type.String()
 		}
 		if a.Content != nil {
-			given.Data = cmp.Or(a.Given, a.Content)
+			given.Data = a.Content
 		}
 		d.Arguments = append(d.Arguments, given)
 	}
@@ -100,7 +99,7 @@ func (v *verification) portable(given task.Verification) *task.Verification {
 	}
 	if v.expected != nil {
 		given.Files, given.Expected = nil, map[string]any{}
-		for name, data := range v.given {
+		for name, data := range v.expected {
 			given.Expected[name] = data
 		}
 	}

@@ -233,7 +233,7 @@ func spaceOf(t *testing.T, p *problem.Problem) *space.Space {
 func describe(arguments []launch.Argument) string {
 	var b strings.Builder
 	for _, a := range arguments {
-		fmt.Fprintf(&b, "%s: %s of %s, output %t, restored %t, varies %t, typed %t", a.Name, a.Kind, a.Element, a.Output, a.RestoreEachLaunch, a.Varies, a.Typed)
+		fmt.Fprintf(&b, "%s: %s of %s, output %t, restored %t, varies %t", a.Name, a.Kind, a.Element, a.Output, a.RestoreEachLaunch, a.Varies)
 		if a.Image != nil {
 			fmt.Fprintf(&b, ", image %v", *a.Image)
 		}

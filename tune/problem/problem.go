@@ -40,10 +40,7 @@ type Problem struct {
 	indices     []string                 // of the loops of stages
 	structs     map[string]*array.Struct // by name
 	arguments   []launch.Argument
-	typeRules   map[int]*expression.Expression // of the types that depend on parameters, by argument
-	typed       map[string]*Problem            // with the types of configurations, by Types
-	types       string                         // of such a problem: the names of these types
-	roofline    *judge.Roofline                // nil: there is none
+	roofline    *judge.Roofline // nil: there is none
 	metrics     []*expression.Expression
 	observed    []string // quantities, those of footprints too
 	essential   []string // of these: the objective needs them
@@ -62,13 +59,9 @@ type Problem struct {
 
 // New checks a definition and compiles it. It joins a [task.FieldError] for each fault in its error. It
 // needs no device and does not construct the search space: see [Problem.Space].
-func New(d task.Definition) (*Problem, error) { return compileTask(d, nil) }
-
-// compileTask is New for a definition in which the types of some arguments are those of a configuration: see [Problem.At].
-func compileTask(d task.Definition, typed []int) (*Problem, error) {
+func New(d task.Definition) (*Problem, error) {
 	p := &Problem{
-		definition: d, constants: map[string]any{}, computed: map[string]*expression.Expression{},
-		structs: map[string]*array.Struct{}, typeRules: map[int]*expression.Expression{},
+		definition: d, constants: map[string]any{}, computed: map[string]*expression.Expression{}, structs: map[string]*array.Struct{},
 	}
 	var errs fieldErrors
 	if p.checkLengths(&errs); errs.err() != nil {
@@ -87,7 +80,7 @@ func compileTask(d task.Definition, typed []int) (*Problem, error) {
 	p.compileOptions(&errs, scope)
 	p.indices = task.IndexNames(d.Stages)
 	p.compileTypes(&errs, scope)
-	p.compileArguments(&errs, scope, typed)
+	p.compileArguments(&errs, scope)
 	p.compileStages(&errs, scope)
 	p.compileRestrictions(&errs)
 	p.compileRoofline(&errs, scope)
@@ -97,9 +90,6 @@ func compileTask(d task.Definition, typed []int) (*Problem, error) {
 	p.compileBaseline(&errs)
 	p.compileTiming(&errs)
 	p.compileSettings(&errs, scope)
-	if errs.err() == nil {
-		p.compileTyped(&errs)
-	}
 	if err := errs.err(); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package problem
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -174,12 +175,12 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 			d.Arguments[0].Type = "element"
 		}, "arguments[0].type", "the constant element"},
 		"a parameter no type": {func(d *task.Definition) {
-			d.Parameters = append(d.Parameters, space.Parameter{Name: "real", Values: []space.Value{"float", "flaot"}})
+			d.Parameters = append(d.Parameters, space.Parameter{Name: "real", Values: []space.Value{"float", "double"}})
 			d.Arguments[0].Type = "real"
-		}, "arguments[0].type", "flaot"},
+		}, "arguments[0].type", "search once for each type with --set"},
 		"an expression no type": {func(d *task.Definition) { d.Arguments[0].Type = `unrol == 1 ? "float" : "half"` }, "arguments[0].type", `did you mean "unroll"?`},
-		"a number no type":      {func(d *task.Definition) { d.Arguments[0].Type = "unroll" }, "arguments[0].type", "unroll is 1, not the name of a type"},
-		"a device no type":      {func(d *task.Definition) { d.Arguments[0].Type = `device.compute_units > 4 ? "float" : "half"` }, "arguments[0].type", "depends on the device"},
+		"a number no type":      {func(d *task.Definition) { d.Arguments[0].Type = "n + 1" }, "arguments[0].type", "n + 1 is 1001, not the name of a type"},
+		"a device no type":      {func(d *task.Definition) { d.Arguments[0].Type = `device.compute_units > 4 ? "float" : "half"` }, "arguments[0].type", "depends on the configuration or the device"},
 		"no size":               {func(d *task.Definition) { d.Arguments[0].Size = "" }, "arguments[0].size", "the size is missing"},
 		"negative size":         {func(d *task.Definition) { d.Arguments[0].Size = "-1" }, "arguments[0].size", "must be positive"},
 		"scalar and local":      {func(d *task.Definition) { d.Arguments[2].LocalSize = "1" }, "arguments[2]", "not both"},
@@ -342,13 +343,12 @@ func TestNewProblemReportsEveryFaultAtOnce(t *testing.T) {
 func TestAConstantNamesTheTypeOfArguments(t *testing.T) {
 	d := saxpy()
 	d.Arguments[0].Type, d.Arguments[1].Type = "element", "element"
-	for name, want := range map[string]string{"float": "float32", "double": "float64", "half": "float16"} {
+	d.Arguments[2].Type = `element == "half" ? "float" : element`
+	for name, want := range map[string]string{"float": "float32 float32", "double": "float64 float64", "half": "float16 float32"} {
 		d.Constants = append([]task.Constant{{Name: "element", Value: name}}, d.Constants...)
 		p := mustProblem(t, d)
-		for _, a := range p.Arguments()[:2] {
-			if a.Element.Type.String() != want {
-				t.Errorf("with element %s, %s is of %v, want %s", name, a.Name, a.Type, want)
-			}
+		if got := fmt.Sprint(p.Arguments()[1].Element, " ", p.Arguments()[2].Element); got != want {
+			t.Errorf("with element %s, the types are %s, want %s", name, got, want)
 		}
 		d.Constants = d.Constants[1:]
 	}

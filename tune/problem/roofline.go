@@ -106,7 +106,6 @@ func (p *Problem) limit(env map[string]any, peaks *hardware.Peaks) (l judge.Limi
 // buffers returns the sizes of all buffers, and of the outputs among them.
 func (p *Problem) buffers(env map[string]any) (judge.Buffers, error) {
 	b := judge.Buffers{Cold: p.Timing().Cache == task.CacheCold}
-	p = p.in(env)
 	for i := range p.arguments {
 		a := &p.arguments[i]
 		if !a.Kind.HasContent() {

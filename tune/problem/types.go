@@ -1,7 +1,6 @@
 package problem
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -86,136 +85,30 @@ func (p *Problem) elementType(name string) (launch.Element, error) {
 	return p.namedType(name)
 }
 
-// argumentType returns the type of the next argument: a named one, or the value of an expression. If that depends on parameters, it is the
-// type at their first values, and typed is set.
-func (p *Problem) argumentType(text string, scope expression.Scope) (e launch.Element, typed bool, err error) {
+// argumentType returns the type of an argument: a named one, or the value of an expression over constants.
+func (p *Problem) argumentType(text string, scope expression.Scope) (e launch.Element, err error) {
 	if e, err = p.elementType(text); err == nil || p.constants[text] != nil {
-		return e, false, err
+		return e, err
 	}
 	rule, unreadable := expression.Compile(text, scope)
 	switch {
 	case unreadable != nil && strings.ContainsAny(text, `?+"'`): // no name
-		return e, false, unreadable
+		return e, unreadable
 	case unreadable != nil:
-		return e, false, err
+		return e, err
+	case !p.fixed(rule):
+		return e, fmt.Errorf("%s depends on the configuration or the device, and the type of an argument is the same for all: "+
+			"make it a constant, and search once for each type with --set", rule)
 	}
-	if rule.Reads("device") {
-		return e, false, fmt.Errorf("%s depends on the device; the type of an argument depends on constants and parameters", rule)
-	}
-	env := maps.Clone(p.constants)
-	for i := range p.parameters.Len() {
-		env[p.parameters.At(i).Name] = p.parameters.At(i).Values[0]
-	}
-	name, err := typeIn(rule, env)
-	if err == nil {
-		e, err = p.namedType(name)
-	}
-	if typed = !p.fixed(rule); typed {
-		p.typeRules[len(p.arguments)] = rule
-	}
-	return e, typed, err
-}
-
-// typeIn returns the name of a type in an environment.
-func typeIn(rule *expression.Expression, env map[string]any) (string, error) {
-	v, err := rule.Eval(env)
+	v, err := rule.Eval(p.constants)
 	name, isText := v.(string)
 	if err == nil && !isText {
 		err = fmt.Errorf("%s is %v, not the name of a type", rule, v)
 	}
-	return name, err
-}
-
-// The types of arguments are limited: the combinations of parameters that they read, and those of types.
-const (
-	maxTypeRules = 4096
-	maxTyped     = 16
-)
-
-// compileTyped makes the problems with the types of configurations.
-func (p *Problem) compileTyped(errs *fieldErrors) {
-	if len(p.typeRules) == 0 {
-		return
+	if err == nil {
+		e, err = p.namedType(name)
 	}
-	envs := []map[string]any{maps.Clone(p.constants)}
-	for i := range p.parameters.Len() {
-		q := p.parameters.At(i)
-		if !slices.ContainsFunc(slices.Collect(maps.Values(p.typeRules)), func(e *expression.Expression) bool { return e.Reads(q.Name) }) {
-			continue
-		}
-		var next []map[string]any
-		for _, env := range envs {
-			for _, v := range q.Values {
-				at := maps.Clone(env)
-				at[q.Name] = v
-				next = append(next, at)
-			}
-		}
-		if envs = next; len(envs) > maxTypeRules {
-			errs.addf("arguments", "the types depend on more than %d combinations of parameters", maxTypeRules)
-			return
-		}
-	}
-	p.typed = map[string]*Problem{}
-	for _, env := range envs {
-		d := p.definition
-		d.Arguments = slices.Clone(d.Arguments)
-		types := ""
-		for _, i := range slices.Sorted(maps.Keys(p.typeRules)) {
-			name, err := typeIn(p.typeRules[i], env)
-			if err != nil {
-				errs.add(fmt.Sprintf("arguments[%d].type", i), err)
-				return
-			}
-			d.Arguments[i].Type = name
-			types += name + " "
-		}
-		if p.typed[types] != nil {
-			continue
-		}
-		at, err := compileTask(d, slices.Sorted(maps.Keys(p.typeRules)))
-		if err == nil && len(p.typed) == maxTyped {
-			err = &task.FieldError{Field: "arguments", Err: fmt.Errorf("there are more than %d combinations of types", maxTyped)}
-		}
-		if err != nil {
-			errs.errs = append(errs.errs, err)
-			return
-		}
-		at.types, p.typed[types] = types, at
-	}
-	scope := p.scope()
-	for i := range p.typeRules {
-		a := &p.arguments[i]
-		for _, types := range slices.Sorted(maps.Keys(p.typed)) {
-			own := &p.typed[types].arguments[i]
-			if slices.ContainsFunc(a.Alternatives, func(known launch.Alternative) bool { return known.Argument.Type == own.Type }) {
-				continue
-			}
-			condition, err := expression.Compile(fmt.Sprintf("(%s) == %q", a.Type, own.Type), scope)
-			errs.add(fmt.Sprintf("arguments[%d].type", i), err)
-			a.Alternatives = append(a.Alternatives, launch.Alternative{Condition: condition, Argument: own})
-		}
-	}
-}
-
-// At returns the problem with the types that its arguments have in a configuration: the problem itself if no type depends on parameters.
-func (p *Problem) At(c space.Configuration) *Problem {
-	if len(p.typed) == 0 {
-		return p
-	}
-	env := maps.Clone(p.constants)
-	c.Assign(env)
-	return p.in(env)
-}
-
-// in is At for an environment.
-func (p *Problem) in(env map[string]any) *Problem {
-	types := ""
-	for _, i := range slices.Sorted(maps.Keys(p.typeRules)) {
-		name, _ := typeIn(p.typeRules[i], env) // which was computed before
-		types += name + " "
-	}
-	return cmp.Or(p.typed[types], p)
+	return e, err
 }
 
 func (p *Problem) namedType(name string) (launch.Element, error) {

@@ -18,8 +18,7 @@ import (
 // Variant derives the kernel of a configuration on a device. Its error is the reason why the
 // configuration cannot be launched there.
 func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*launch.Variant, error) {
-	p = p.At(c)
-	v := &launch.Variant{Configuration: c, Hint: p.hint, Types: p.types}
+	v := &launch.Variant{Configuration: c, Hint: p.hint}
 	defines, words, values := p.defines(c)
 	if !p.generated() {
 		v.SetSource(p.source, words+values)
@@ -114,7 +113,6 @@ func (p *Problem) withConstants(options []string) string {
 
 // Launches returns the launches of a configuration on a device.
 func (p *Problem) Launches(c space.Configuration, d hardware.Device) ([]launch.Launch, error) {
-	p = p.At(c)
 	launches, _, err := launch.Derive(p.stages, p.arguments, p.environmentOf(c, d))
 	return launches, err
 }
@@ -168,7 +166,7 @@ func (p *Problem) checkCopies(v *launch.Variant) error {
 // the launch cannot be derived.
 func (p *Problem) ExceededLimit(c space.Configuration, d hardware.Device) string {
 	v := &launch.Variant{Configuration: c}
-	if p.At(c).fillLaunch(v, p.environmentOf(c, d)) != nil {
+	if p.fillLaunch(v, p.environmentOf(c, d)) != nil {
 		return ""
 	}
 	return v.ExceededLimit(d)

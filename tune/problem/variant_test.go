@@ -272,67 +272,6 @@ func TestHostConstantsAreComputedFromOthers(t *testing.T) {
 	}
 }
 
-// TestTypesThatDependOnParameters: a configuration has its own types of buffers, scalars and local memory.
-func TestTypesThatDependOnParameters(t *testing.T) {
-	d := saxpy()
-	d.Parameters = append(d.Parameters, space.Parameter{Name: "real", Values: []space.Value{"float", "double", "half"}})
-	reference := saxpy()
-	d.Arguments[0].Type, d.Arguments[1].Type, d.Arguments[2].Type = "real", "real", "real"
-	d.Arguments[3].Type = `unroll == 1 ? real : "uchar"`
-	d.Arguments[1].Data, d.Arguments[1].Fill = slices.Repeat([]float64{0.1}, 1000), task.Fill{}
-	reference.Arguments[1].Fill = task.Fill{}
-	d.Verify = &task.Verification{Problem: &reference, Configuration: map[string]space.Value{"block_size_x": 32, "unroll": 1}, ATol: "1e-3"}
-	p := mustProblem(t, d)
-	portable, err := p.Portable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	half := array.Of([]array.Half{array.HalfOf(0.5)}).Bytes
-	for _, c := range []struct {
-		real   string
-		unroll int
-		want   string
-	}{
-		{"float", 1, "float32 0000003f 128"}, {"double", 1, "float64 000000000000e03f 256"}, {"half", 1, fmt.Sprintf("float16 %x 64", half)}, {"double", 2, "float64 000000000000e03f 32"},
-	} {
-		for _, p := range []*Problem{p, mustProblem(t, portable)} {
-			c1 := configurationOf(t, p, map[string]space.Value{"real": c.real, "unroll": c.unroll, "block_size_x": 32})
-			v, err := p.Variant(c1, hardware.Device{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			x, err := p.At(c1).Content(1, v.Elements[1])
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want := map[string]float64{"float": float64(float32(0.1)), "double": 0.1, "half": array.HalfOf(0.1).Float()}[c.real]; x.Float(999) != want {
-				t.Errorf("real = %s: the content is %v, not %v", c.real, x.Float(999), want)
-			}
-			if got := fmt.Sprintf("%v %x %d", x.Type, v.Launches[0].Scalars[2], v.Launches[0].LocalBytes[3]); got != c.want || p.At(c1).Arguments()[0].Element.Type != x.Type || v.Types == "" {
-				t.Errorf("real = %s, unroll = %d: %s, want %s (%q)", c.real, c.unroll, got, c.want, v.Types)
-			}
-		}
-	}
-	fixed := d
-	fixed.Arguments = slices.Clone(d.Arguments)
-	fixed.Arguments[0].Type = "float"
-	if own := mustProblem(t, portable).Digest(); own != p.Digest() || own == mustProblem(t, fixed).Digest() {
-		t.Error("the digest does not tell a type that depends on a parameter")
-	}
-	for _, v := range []task.Verification{{Files: map[string]string{"y": writeNPY(t, array.Of(make([]float32, 1000)))}, ATol: "1"}, {Problem: &d, Configuration: map[string]space.Value{"block_size_x": 32, "unroll": 1, "real": "double"}}} {
-		own := d
-		own.Verify = &v
-		if v.Problem != nil {
-			inner := d
-			inner.Verify, v.Problem = nil, &inner
-		}
-		p := mustProblem(t, own)
-		if r, _, _ := p.Reference(); r != nil && r.Arguments()[0].Element.Type != array.Float64 {
-			t.Errorf("the reference has the type %v", r.Arguments()[0].Type)
-		}
-	}
-}
-
 func TestScalars(t *testing.T) {
 	f32 := func(f float32) []byte { return binary.LittleEndian.AppendUint32(nil, math.Float32bits(f)) }
 	i32 := func(i int32) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(i)) }

@@ -24,7 +24,6 @@ type verification struct {
 	swap          [2]int                  // arguments of the reference; equal: no swap
 	shared        []int                   // by argument: that of the reference with the same content, or -1
 	expected      map[string]*array.Array // by output; nil: neither files nor data are given
-	given         map[string]*array.Array // the same before it was converted to the types of the outputs
 	aTol, rTol    *expression.Expression
 	rows          map[string]*expression.Expression // of the outputs that are reduced; nil: one row
 }
@@ -34,7 +33,7 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope)
 	if given == nil {
 		return
 	}
-	v := &verification{given: map[string]*array.Array{}}
+	v := &verification{}
 	p.verify = v
 	ways := count(
 		given.Problem != nil, given.Files != nil, given.Expected != nil, given.Reference != nil, given.Check != nil, given.Command != nil)
@@ -132,11 +131,9 @@ func (p *Problem) compileReference(errs *fieldErrors, given *task.Verification, 
 	v.reference = reference
 	if values, err := reference.evaluate(given.Configuration, p.constants); err != nil {
 		errs.errs = append(errs.errs, err)
-	} else if v.configuration, err = reference.complete(values); err != nil {
-		errs.add("verify.parameters", err)
 	} else {
-		reference = reference.At(v.configuration)
-		v.reference = reference
+		v.configuration, err = reference.complete(values)
+		errs.add("verify.parameters", err)
 	}
 	for i := range p.arguments {
 		v.shared = append(v.shared, p.compileShared(errs, &p.arguments[i], reference))
@@ -160,8 +157,7 @@ func (p *Problem) compileShared(errs *fieldErrors, a *launch.Argument, reference
 		return -1
 	}
 	b := &reference.arguments[j]
-	converted := (a.Typed || b.Typed) && a.Element.Struct == nil && b.Element.Struct == nil
-	same := converted || b.Element.Equal(a.Element) || p.Reduction(a.Name) == "" && b.Element.SameScalars(a.Element)
+	same := b.Element.Equal(a.Element) || p.Reduction(a.Name) == "" && b.Element.SameScalars(a.Element)
 	switch n, m := p.fixedLen(a), reference.lenAt(b, p.verify.configuration); {
 	case !a.Output && !(a.Kind.HasContent() && b.Kind.HasContent() && (a.Filled() || b.Filled())):
 		return -1
@@ -169,7 +165,7 @@ func (p *Problem) compileShared(errs *fieldErrors, a *launch.Argument, reference
 		errs.addf("verify.spec", "%s holds %v here and is %s of %v in the reference", a.Name, a.Element, b.Kind, b.Element)
 	case !p.Reduction(a.Name).KeepsLength():
 		return -1
-	case !converted && n > 0 && m > 0 && n*a.Element.Size() != m*b.Element.Size():
+	case n > 0 && m > 0 && n*a.Element.Size() != m*b.Element.Size():
 		errs.addf("verify.spec", "%s has %d elements of %v here and %d of %v in the reference", a.Name, n, a.Element, m, b.Element)
 	}
 	return j
@@ -403,8 +399,7 @@ func compileExpected[T any](
 		}
 		data, err := read(given[name])
 		if err == nil {
-			p.verify.given[name] = data
-			data, err = a.Element.Take(data, a.Typed)
+			data, err = a.Element.View(data)
 		}
 		if n := p.fixedLen(a); err == nil && n > 0 && n != data.Len() && p.Reduction(name).KeepsLength() {
 			source := "the content"
