@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -124,14 +123,10 @@ func WriteNPY(path string, a *Array, shape []int) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("write .npy file: %w", err)
-	}
-	_, err = io.Copy(f, io.MultiReader(strings.NewReader(header), bytes.NewReader(a.Bytes)))
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
+	err = files.Write(path, func(w io.Writer) error {
+		_, err := io.Copy(w, io.MultiReader(strings.NewReader(header), bytes.NewReader(a.Bytes)))
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("write .npy file: %w", err)
 	}
