@@ -13,7 +13,7 @@ import (
 )
 
 // decodeCache reads a Kernel Tuner cache file of any version.
-func decodeCache(doc *document) (*Record, error) {
+func decodeCache(doc document) (*Record, error) {
 	var h Header
 	if err := h.readCacheHeader(doc); err != nil {
 		return nil, err
@@ -22,10 +22,10 @@ func decodeCache(doc *document) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range doc.cache {
-		d, result, err := readCacheEntry(c.layout, &c.Header, e.raw)
+	for key, raw := range members(doc["cache"]) {
+		d, result, err := readCacheEntry(c.layout, &c.Header, raw)
 		if err != nil {
-			return nil, fmt.Errorf("cache entry %q: %w", e.key, err)
+			return nil, fmt.Errorf("cache entry %q: %w", key, err)
 		}
 		c.add(d, result)
 	}
@@ -33,21 +33,21 @@ func decodeCache(doc *document) (*Record, error) {
 	return c.Record, nil
 }
 
-func (h *Header) readCacheHeader(doc *document) error {
+func (h *Header) readCacheHeader(doc document) error {
 	h.Format, h.Tool = FormatCache, "Kernel Tuner"
-	h.Kernel = textMember(doc.members["kernel_name"])
-	h.Device = hardware.Device{Name: textMember(doc.members["device_name"]), Timer: hardware.TimerEvent}
-	h.ProblemSize = sizeMember(doc.members["problem_size"])
-	h.Objective = objectiveOf(objectiveMember(doc.members["objective"]))
+	h.Kernel = textMember(doc["kernel_name"])
+	h.Device = hardware.Device{Name: textMember(doc["device_name"]), Timer: hardware.TimerEvent}
+	h.ProblemSize = sizeMember(doc["problem_size"])
+	h.Objective = objectiveOf(objectiveMember(doc["objective"]))
 
 	var names []string
-	if raw := doc.members["tune_params_keys"]; raw != nil {
+	if raw := doc["tune_params_keys"]; raw != nil {
 		if err := json.Unmarshal(raw, &names); err != nil {
 			return fmt.Errorf("tune_params_keys: %w", err)
 		}
 	}
 	g := newGatherer(names)
-	raw := doc.members["tune_params"]
+	raw := doc["tune_params"]
 	if raw == nil || raw[0] != '{' {
 		return fmt.Errorf("tune_params: want an object, not %s", kindOf(raw))
 	}
@@ -62,14 +62,17 @@ func (h *Header) readCacheHeader(doc *document) error {
 			}
 		}
 	}
-	for _, e := range doc.cache { // values that were added after the list was written
-		if e.raw[0] != '{' {
-			return fmt.Errorf("cache entry %q: want an object, not %s", e.key, kindOf(e.raw))
+	if raw := doc["cache"]; raw[0] != '{' {
+		return fmt.Errorf("cache: want an object, not %s", kindOf(raw))
+	}
+	for key, raw := range members(doc["cache"]) { // values that were added after the list was written
+		if raw[0] != '{' {
+			return fmt.Errorf("cache entry %q: want an object, not %s", key, kindOf(raw))
 		}
-		for name, v := range members(e.raw) {
+		for name, v := range members(raw) {
 			if i, ok := g.index[name]; ok {
 				if err := g.value(i, v); err != nil {
-					return fmt.Errorf("cache entry %q: %w", e.key, err)
+					return fmt.Errorf("cache entry %q: %w", key, err)
 				}
 			}
 		}

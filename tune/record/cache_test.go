@@ -105,7 +105,7 @@ func TestBadFiles(t *testing.T) {
 		{"a value of no kind", strings.Replace(whole, `"x": [16, 32]`, `"x": [16, {}]`, 1), "parameter x: {} is not"},
 		{"null", strings.Replace(whole, `"x": 16`, `"x": null`, 1), `cache entry "16,1.0,a b": parameter x: null is not`},
 		{"a missing parameter", strings.Replace(whole, `"x": 16, `, ``, 1), `cache entry "16,1.0,a b": no value for the parameter x`},
-		{"garbage in an entry", strings.Replace(whole, `"time": 2.0`, `"time": 2.0 2.0`, 1), "cache entry 1: invalid character"},
+		{"garbage in an entry", strings.Replace(whole, `"time": 2.0`, `"time": 2.0 2.0`, 1), "bytes: invalid character"},
 		{"times of texts", strings.Replace(whole, `[1.5, 2.5]`, `["a"]`, 1), `cache entry "16,1.0,a b": times: want a number, not a text`},
 		{"no parameters", `{"cache":{}}`, "tune_params: want an object, not nothing"},
 		{"T4 of an unknown validity", `{"results":[{"configuration":{},"invalidity":"fine"}]}`, `result 1: the invalidity "fine"`},

@@ -5,31 +5,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 )
 
 // A document is the top level of a T4 or a cache file.
-type document struct {
-	members map[string]json.RawMessage // but for the cache
-	cache   []cacheEntry               // in order; nil where the file has none
-	isCache bool
-}
-
-type cacheEntry struct {
-	key string
-	raw json.RawMessage
-}
+type document map[string]json.RawMessage
 
 // decodeJSON reads a T4 file or a cache file, whichever it is.
 func decodeJSON(data []byte) (*Record, error) {
-	doc, err := readDocument(data)
-	if err != nil {
-		return nil, err
-	}
+	doc, err := readDocument(quoteNotFinite(cutTornWord(data)))
 	switch {
-	case doc.isCache:
+	case err != nil:
+		return nil, err
+	case doc["cache"] != nil:
 		return decodeCache(doc)
-	case doc.members["results"] != nil:
+	case doc["results"] != nil:
 		return decodeT4(doc)
 	}
 	return nil, errUnknownFormat
@@ -39,80 +29,48 @@ var errUnknownFormat = errors.New("neither a run log nor a T4 file nor a Kernel 
 
 // readDocument takes the top level apart. Kernel Tuner appends to a cache file and closes
 // it at the end of a run: a cache that ends before it is closed is taken as it is, without
-// an entry that is torn.
-func readDocument(data []byte) (*document, error) {
-	d := json.NewDecoder(bytes.NewReader(quoteNotFinite(cutTornWord(data))))
-	doc := &document{members: map[string]json.RawMessage{}}
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, errUnknownFormat
-	}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return nil, damaged(d, doc, err)
+// an entry that is torn. What does not show by its end that it holds results is not called a damaged record.
+func readDocument(data []byte) (doc document, err error) {
+	err = json.Unmarshal(data, &doc)
+	syntax, is := errors.AsType[*json.SyntaxError](err)
+	if is && syntax.Offset == int64(len(data)) {
+		if closed, ok := closeCache(data); ok {
+			err = json.Unmarshal(closed, &doc)
+			return doc, err
 		}
-		if key == "cache" {
-			doc.isCache = true
-			open, err := doc.readCache(d)
-			if err != nil {
-				return nil, damaged(d, doc, err)
-			}
-			if open {
-				return doc, nil
-			}
-			continue
-		}
-		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil {
-			return nil, damaged(d, doc, err)
-		}
-		doc.members[key.(string)] = raw
-	}
-	if _, err := d.Token(); err != nil && !(doc.isCache && isEnd(err)) {
-		return nil, damaged(d, doc, err)
-	}
-	return doc, nil
-}
-
-// readCache reads the entries of a cache and says whether it ended before it was closed.
-func (doc *document) readCache(d *json.Decoder) (open bool, err error) {
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return false, errors.Join(errors.New("the cache is not an object"), err)
-	}
-	for d.More() {
-		key, err := d.Token()
-		if err == nil {
-			e := cacheEntry{key: key.(string)}
-			if err = d.Decode(&e.raw); err == nil {
-				doc.cache = append(doc.cache, e)
-				continue
-			}
-		}
-		if isEnd(err) {
-			return true, nil
-		}
-		return false, fmt.Errorf("cache entry %d: %w", len(doc.cache)+1, err)
-	}
-	if _, err := d.Token(); err != nil {
-		return isEnd(err), nil
-	}
-	return false, nil
-}
-
-func isEnd(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-}
-
-// damaged is the error of a file that is JSON at first. What does not show by then that it
-// holds results is not called a damaged record.
-func damaged(d *json.Decoder, doc *document, err error) error {
-	if !doc.isCache && doc.members["tune_params"] == nil && doc.members["metadata"] == nil && doc.members["results"] == nil {
-		return errUnknownFormat
-	}
-	if isEnd(err) {
 		err = errors.New("the file ends too early")
 	}
-	return fmt.Errorf("after %d bytes: %w", d.InputOffset(), err)
+	if err == nil {
+		return doc, nil
+	}
+	for _, name := range []string{"tune_params", "metadata", "results", "cache"} {
+		if is && bytes.Contains(data, []byte(`"`+name+`":`)) {
+			return nil, fmt.Errorf("after %d bytes: %w", syntax.Offset, err)
+		}
+	}
+	return nil, errUnknownFormat
+}
+
+// closeCache closes a cache after its last whole entry, or before the first one.
+func closeCache(data []byte) (closed []byte, ok bool) {
+	begin := bytes.Index(data, []byte(`"cache":`))
+	if begin < 0 {
+		return nil, false
+	}
+	for range 4 { // an entry that is torn may have braces in texts
+		end := bytes.LastIndexAny(data, "{}") + 1
+		if end <= begin {
+			break
+		}
+		data = data[:end]
+		for _, braces := range []string{"}", "}}"} {
+			if closed = append(slices.Clip(data), braces...); json.Valid(closed) {
+				return closed, true
+			}
+		}
+		data = data[:end-1]
+	}
+	return nil, false
 }
 
 // quoteNotFinite puts the NaN, Infinity and -Infinity that Python writes, which JSON does

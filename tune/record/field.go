@@ -17,7 +17,7 @@ import (
 )
 
 // A field is a member of a JSON object and a pointer to its value. The type of the pointer decides
-// how the value is written and read. A field that is only read can have a function instead.
+// how the value is written and read.
 type field struct {
 	name string
 	at   any
@@ -167,39 +167,25 @@ func partFields(p *launch.Part) [6]field {
 
 // decodeFields reads an object. Members that are not among the fields are ignored.
 func decodeFields(object []byte, fields ...field) error {
-	return decodeObject(object, func(name string) any { return fieldOf(name, fields) })
-}
-
-// fieldOf returns the pointer of a field; nil if there is no such field.
-func fieldOf(name string, fields []field) any {
-	for i := range fields {
-		if fields[i].name == name {
-			return fields[i].at
-		}
-	}
-	return nil
-}
-
-// decodeObject decodes each member of an object to the pointer that into returns for its name; see
-// decodeValue.
-func decodeObject(object []byte, into func(name string) any) error {
 	if object[0] != '{' {
 		return fmt.Errorf("want an object, not %s", kindOf(object))
 	}
 	for name, raw := range members(object) {
-		if err := decodeValue(raw, into(name)); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		for i := range fields {
+			if fields[i].name != name {
+				continue
+			}
+			if err := decodeValue(raw, fields[i].at); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
 		}
 	}
 	return nil
 }
 
-// decodeValue decodes a value to a pointer, or passes it to a function. It ignores a value for nil.
+// decodeValue decodes a value to a pointer.
 func decodeValue(raw []byte, to any) (err error) {
 	switch to := to.(type) {
-	case nil:
-	case func([]byte) error:
-		err = to(raw)
 	case *string:
 		*to, err = parseText(raw)
 	case *tune.Status:
@@ -219,11 +205,7 @@ func decodeValue(raw []byte, to any) (err error) {
 	case *[]float64:
 		*to, err = parseNumbers(raw)
 	case *[]judge.MetricValue:
-		*to = nil
-		err = decodeObject(raw, func(name string) any {
-			*to = append(*to, judge.MetricValue{Name: name})
-			return &(*to)[len(*to)-1].Value
-		})
+		*to, err = parseMetrics(raw)
 	case **judge.Judgement:
 		j := &judge.Judgement{Objective: math.NaN()}
 		*to = j
@@ -239,12 +221,27 @@ func decodeValue(raw []byte, to any) (err error) {
 		if to.indices, err = to.layout.scanOnly(raw); err != nil {
 			err = &otherConfiguration{err}
 		}
-	case json.Unmarshaler:
+	case *time.Time:
 		err = to.UnmarshalJSON(raw)
 	default:
 		err = json.Unmarshal(raw, to)
 	}
 	return err
+}
+
+// parseMetrics reads an object of numbers.
+func parseMetrics(raw []byte) (metrics []judge.MetricValue, err error) {
+	if raw[0] != '{' {
+		return nil, fmt.Errorf("want an object, not %s", kindOf(raw))
+	}
+	for name, raw := range members(raw) {
+		m := judge.MetricValue{Name: name}
+		if m.Value, err = parseNumber(raw); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		metrics = append(metrics, m)
+	}
+	return metrics, nil
 }
 
 // knownStatus reports whether a result can have a status.

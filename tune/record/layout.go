@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/tune/space"
@@ -16,7 +17,6 @@ type layout struct {
 	parameters *space.Parameters
 	members    [][]string            // of each value of each parameter: "name":value
 	byValue    []map[space.Value]int // index of a value of each parameter
-	byNumber   []map[float64]int     // index of the first value that is this number for a kernel
 	byJSON     []map[string]int      // index of the JSON of a value
 }
 
@@ -30,7 +30,6 @@ func newLayout(list []space.Parameter) (*layout, error) {
 		p := parameters.At(i)
 		members := make([]string, len(p.Values))
 		byValue := make(map[space.Value]int, len(p.Values))
-		byNumber := make(map[float64]int, len(p.Values))
 		byJSON := make(map[string]int, len(p.Values))
 		name := string(appendText(nil, p.Name)) + ":"
 		for j, v := range p.Values {
@@ -39,15 +38,9 @@ func newLayout(list []space.Parameter) (*layout, error) {
 			}
 			encoded := string(appendValue(nil, v))
 			members[j], byValue[v], byJSON[encoded] = name+encoded, j, j
-			if f, ok := space.Number(v); ok {
-				if _, taken := byNumber[f]; !taken {
-					byNumber[f] = j
-				}
-			}
 		}
 		l.members = append(l.members, members)
 		l.byValue = append(l.byValue, byValue)
-		l.byNumber = append(l.byNumber, byNumber)
 		l.byJSON = append(l.byJSON, byJSON)
 	}
 	return l, nil
@@ -92,12 +85,10 @@ func (l *layout) indexOf(i int, v space.Value) (int, error) {
 	if j, ok := l.byValue[i][v]; ok {
 		return j, nil
 	}
-	if f, ok := space.Number(v); ok {
-		if j, ok := l.byNumber[i][f]; ok {
-			return j, nil
-		}
-	}
 	p := l.parameters.At(i)
+	if j := slices.IndexFunc(p.Values, func(w space.Value) bool { return space.SameValue(v, w) }); j >= 0 {
+		return j, nil
+	}
 	return 0, fmt.Errorf("%s=%s is not among the values of the parameter", p.Name, space.FormatValue(v))
 }
 
@@ -133,8 +124,8 @@ func (l *layout) appendMembers(b []byte, d indices) []byte {
 // scan reads the configuration out of a valid JSON object. Members that are no parameter
 // go to other.
 func (l *layout) scan(object []byte, other func(name string, raw []byte) error) (indices, error) {
-	if object[0] != '{' {
-		return nil, fmt.Errorf("want an object, not %s", kindOf(object))
+	if kind := kindOf(object); kind != "an object" {
+		return nil, fmt.Errorf("want an object, not %s", kind)
 	}
 	d := make(indices, l.parameters.Len())
 	given := make([]bool, len(d))

@@ -200,23 +200,16 @@ func (l *layout) parse(text []byte) (entry, error) {
 	if !json.Valid(text) {
 		return entry{}, json.Unmarshal(text, new(any))
 	}
+	if bytes.HasPrefix(text, []byte(peaksBeginning)) {
+		late, err := l.parsePeaks(text)
+		return entry{kind: kindPeaks, late: late}, err
+	}
 	p := entry{configuration: configured{layout: l}}
-	all := p.fields()
-	fields := all[:]
-	err := decodeObject(text, func(name string) any {
-		if p.kind == kindPeaks && p.late == nil {
-			p.late = &latePeaks{common: math.NaN(), others: map[string]float64{}}
-			fields = p.late.fields(l)
-		}
-		return fieldOf(name, fields)
-	})
+	fields := p.fields()
+	err := decodeFields(text, fields[:]...)
 	switch {
 	case err != nil:
 		return entry{}, err
-	case p.kind == kindPeaks && (p.late == nil || p.late.peaks == nil):
-		return entry{}, fmt.Errorf("no peaks")
-	case p.kind == kindPeaks:
-		return p, nil
 	case !slices.Contains([]string{kindResult, kindCards, kindFinal, kindWithdrawn}, p.kind):
 		return entry{}, fmt.Errorf("a line of the unknown kind %q", p.kind)
 	case p.configuration.indices == nil:
@@ -301,42 +294,47 @@ func sameNumber(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNa
 
 // latePeaks are a line of peaks, read back.
 type latePeaks struct {
-	peaks       *hardware.Peaks
-	metricNames []string
-	common      float64
-	others      map[string]float64 // by the keys of indices
+	Peaks  *hardware.Peaks `json:"peaks"`
+	Names  []string        `json:"metric_names"`
+	Limit  json.RawMessage `json:"limit"`
+	Limits []struct {
+		Configuration json.RawMessage `json:"configuration"`
+		MS            json.RawMessage `json:"ms"`
+	} `json:"limits"`
+
+	common float64
+	others map[string]float64 // by the keys of indices
 }
 
-// fields are the members of the line as they are read.
-func (p *latePeaks) fields(l *layout) []field {
-	return []field{{"peaks", &p.peaks}, {"metric_names", &p.metricNames}, {"limit", &p.common}, {"limits", func(raw []byte) error {
-		if raw[0] != '[' {
-			return fmt.Errorf("want a list, not %s", kindOf(raw))
+func (l *layout) parsePeaks(text []byte) (*latePeaks, error) {
+	p := &latePeaks{others: map[string]float64{}}
+	err := json.Unmarshal(text, p)
+	if err == nil && p.Peaks == nil {
+		err = errors.New("no peaks")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.common, err = parseNumber(p.Limit); err != nil {
+		return nil, fmt.Errorf("limit: %w", err)
+	}
+	for _, limit := range p.Limits {
+		d, err := l.scanOnly(limit.Configuration)
+		if err == nil {
+			p.others[d.key()], err = parseNumber(limit.MS)
 		}
-		for limit := range elements(raw) {
-			c, ms := configured{layout: l}, (*float64)(nil)
-			readMS := func(raw []byte) error {
-				ms = new(float64)
-				return decodeValue(raw, ms)
-			}
-			err := decodeFields(limit, field{"configuration", &c}, field{"ms", readMS})
-			switch {
-			case err != nil:
-				return err
-			case c.indices == nil || ms == nil:
-				return fmt.Errorf("a limit without a configuration or without milliseconds")
-			}
-			p.others[c.indices.key()] = *ms
+		if err != nil {
+			return nil, fmt.Errorf("limits: %w", err)
 		}
-		return nil
-	}}}
+	}
+	return p, nil
 }
 
 // complete gives the results their «% of limit», and the header the peaks. Indices are those of
 // the results by the keys of their configurations.
 func (p *latePeaks) complete(h *Header, results []tune.Result, indices map[string]int) {
-	h.Device.Peaks, h.Metrics = p.peaks, p.metricNames
-	at := slices.Index(p.metricNames, judge.MetricOfLimit)
+	h.Device.Peaks, h.Metrics = p.Peaks, p.Names
+	at := slices.Index(p.Names, judge.MetricOfLimit)
 	if at < 0 {
 		return
 	}

@@ -95,9 +95,9 @@ func TestLatePeaksThatCannotBeRead(t *testing.T) {
 	for _, c := range [][3]string{
 		{`"peaks":{`, `"other":{`, "no peaks"},
 		{`"limit":1`, `"limit":true`, "limit: want a number"},
-		{`"ms":2`, `"no":2`, "without milliseconds"},
+		{`"ms":2`, `"no":2`, "limits: want a number, not nothing"},
 		{`"limits":[{"configuration":{"x":16`, `"limits":[{"configuration":{"x":17`, "17"},
-		{`"metric_names":[`, `"metric_names":1,"metric_names":[`, "metric_names: "},
+		{`"metric_names":[`, `"metric_names":1,"metric_names":[`, "metric_names"},
 	} {
 		wrong := strings.Replace(string(text), c[0], c[1], 1)
 		if wrong == string(text) {

@@ -157,14 +157,14 @@ type t4Metadata struct {
 }
 
 // decodeT4 reads a T4 file, of this package or of others.
-func decodeT4(doc *document) (*Record, error) {
+func decodeT4(doc document) (*Record, error) {
 	var metadata t4Metadata
-	if raw := doc.members["metadata"]; raw != nil {
+	if raw := doc["metadata"]; raw != nil {
 		if err := json.Unmarshal(raw, &metadata); err != nil {
 			return nil, fmt.Errorf("metadata: %w", err)
 		}
 	}
-	results, err := t4Results(doc.members["results"])
+	results, err := t4Results(doc["results"])
 	if err != nil {
 		return nil, err
 	}
