@@ -13,95 +13,98 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A Result is the outcome of the evaluation of one configuration.
+// A Result is the outcome of the evaluation of one configuration. Its JSON form is the same between processes and machines as in a run log
+// and in a stream: record writes the members that it keeps, and what Run adds.
 type Result struct {
-	Configuration space.Configuration
-	Status        Status
-	Reason        string // of a failure: what is wrong and by how much, for people to act on
+	Configuration space.Configuration `json:"-"`
+	Status        Status              `json:"status"`
+	Reason        string              `json:"reason,omitempty"` // of a failure: what is wrong and by how much, for people to act on
 
 	// Doubt is set by an evaluator if the environment may be the cause of a failure. Run settles it,
 	// and no record keeps it.
-	Doubt Doubt
+	Doubt Doubt `json:"doubt,omitzero"`
 
 	// Known means that it was given to the run, and not evaluated in it: see [Options.Known].
-	Known bool
+	Known bool `json:"known,omitempty"`
 
 	// Refused means that a limit of the device, known before the build, excludes the configuration. Run
 	// does not hand it to the evaluator, and the first freeRefusals for each evaluation of the budget do not
 	// count in it. No record keeps Refused.
-	Refused bool
+	Refused bool `json:"-"`
 
 	// Warnings is the compiler's log of a build that succeeded, "" without warnings. Binary is a digest of
 	// the program's binary, 0 if unknown: equal digests mean equal code. No record keeps them.
-	Warnings string
-	Binary   uint64
+	Warnings string `json:"warnings,omitempty"`
+	Binary   uint64 `json:"binary,omitempty"`
 
 	// Notice is what the user must know of the verification: a doubt about the reference, or which launches are not compared. One of the
 	// first results has it, "" the others. No record keeps it.
-	Notice string
+	Notice string `json:"notice,omitempty"`
 
 	// Outputs is a digest of outputs that differ from the reference, 0 if unknown: equal digests mean equal outputs. No record keeps it.
-	Outputs uint64
+	Outputs uint64 `json:"outputs_digest,omitempty"`
 
 	// Files are the paths of the files that hold the outputs of the first launch, by name, if the evaluator has kept them.
-	Files map[string]string
+	Files map[string]string `json:"outputs,omitempty"`
 
-	Times    []float64 // of all timed launches in order, in milliseconds
-	Repeated int       // the last ones of these, because as many had taken far longer than the others
-	Verified bool      // the output was compared with a reference
-	Compared int       // launches before it was named the best whose outputs were compared, too; 0: it never was
+	Times    []float64 `json:"times,omitempty"`    // of all timed launches in order, in milliseconds
+	Repeated int       `json:"repeated,omitempty"` // the last ones of these, because as many had taken far longer than the others
+	Verified bool      `json:"verified,omitempty"` // the output was compared with a reference
+	Compared int       `json:"compared,omitempty"` // launches before it was named the best whose outputs were compared, too; 0: it never was
 
 	// Global, Local and Offset are the work-items of the launch and of a work-group, and the global offset, by
 	// dimension. Run sets them if Status is Correct. Local is empty if the driver chooses it, Offset if it is 0.
 	// All are empty for a pipeline, which has Parts.
-	Global, Local, Offset []int
-	Parts                 []launch.Part
+	Global []int         `json:"global,omitempty"`
+	Local  []int         `json:"local,omitempty"`
+	Offset []int         `json:"offset,omitempty"`
+	Parts  []launch.Part `json:"kernels,omitempty"`
 
 	// Readings are those of the quantities that the problem observes, each with its uncertainty or with the reason why it
 	// is missing. Metrics has their values.
-	Readings []hardware.Reading
+	Readings []hardware.Reading `json:"readings,omitempty"`
 
 	// EarlyStopped means that it was measured only once, because its objective was far worse than the
 	// best.
-	EarlyStopped bool
+	EarlyStopped bool `json:"early_stopped,omitempty"`
 
 	// Device selects the one of several devices that measured it, as device.Listed.Selector does
 	// ("1:0"), or names it in a fleet ("machine/1:0"). It is empty if the search has one device, of this machine.
-	Device string
+	Device string `json:"device,omitempty"`
 
 	// Metrics are the values of the problem's metrics, in their order, and Objective is the value of
 	// its objective. Run sets both if Status is Correct.
-	Metrics   []judge.MetricValue
-	Objective float64
+	Metrics   []judge.MetricValue `json:"-"`
+	Objective float64             `json:"-"`
 
-	Durations Durations
-	Timestamp time.Time // when the result was complete
+	Durations Durations `json:"durations_ns,omitzero"`
+	Timestamp time.Time `json:"timestamp,omitzero"` // when the result was complete
 
 	// Final are the times of the measurement in turn at the end of a run, in milliseconds. It is
 	// empty if the configuration took no part.
-	Final []float64
+	Final []float64 `json:"-"`
 
 	// FinalFailure is the reason why a finalist has no Final, or why Final cannot be ranked. It is "" for others.
-	FinalFailure string
+	FinalFailure string `json:"-"`
 
 	// FinalDevice names the card that measured Final, as Device does.
-	FinalDevice string
+	FinalDevice string `json:"-"`
 
 	// FinalReadings are those of the final measurement, the means of its rounds. They are empty if nothing was observed again.
-	FinalReadings []hardware.Reading
+	FinalReadings []hardware.Reading `json:"-"`
 
 	// AtFinal are the metrics and the objective at the median of Final, as Run computes them.
 	// It is nil if Final is empty.
-	AtFinal *judge.Judgement
+	AtFinal *judge.Judgement `json:"-"`
 }
 
 // Durations are the parts of the time of an evaluation.
 type Durations struct {
-	Build     time.Duration // compiling, and the first launch of a configuration
-	Verify    time.Duration // making the reference, if there is none yet, and comparing the output
-	Measure   time.Duration // the warm-up and the timed launches, and restoring buffers for them
-	Framework time.Duration // the rest of the evaluation
-	Search    time.Duration // the strategy's share
+	Build     time.Duration `json:"build,omitempty"`     // compiling, and the first launch of a configuration
+	Verify    time.Duration `json:"verify,omitempty"`    // making the reference, if there is none yet, and comparing the output
+	Measure   time.Duration `json:"measure,omitempty"`   // the warm-up and the timed launches, and restoring buffers for them
+	Framework time.Duration `json:"framework,omitempty"` // the rest of the evaluation
+	Search    time.Duration `json:"search,omitempty"`    // the strategy's share
 }
 
 // Total returns the sum of all parts.

@@ -17,7 +17,7 @@ import (
 )
 
 // Protocol is the version of the messages. Programs of different versions do not work together.
-const Protocol = 4
+const Protocol = 5
 
 // The names in JetStream.
 const (

@@ -43,10 +43,12 @@ func (l *Launch) exceededLimit(d hardware.Device) string {
 
 // A Part is what one kernel of a pipeline does in one run of the pipeline.
 type Part struct {
-	Kernel                string
-	Launches              int
-	Global, Local, Offset []int   // of every launch; nil if the launches have different ones
-	Time                  float64 // of all its launches in milliseconds; in a result, the median of the timed runs
+	Kernel   string  `json:"kernel"`
+	Launches int     `json:"launches"`
+	Global   []int   `json:"global,omitempty"` // of every launch, as Local and Offset; nil if the launches have different ones
+	Local    []int   `json:"local,omitempty"`
+	Offset   []int   `json:"offset,omitempty"`
+	Time     float64 `json:"time,omitzero"` // of all its launches in milliseconds; in a result, the median of the timed runs
 }
 
 // String describes the part: «merge, 45 launches: global size 65536, local size 256, 1.210 ms».

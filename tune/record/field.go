@@ -87,12 +87,7 @@ func (f *field) append(b []byte) []byte {
 		}
 	case *[]launch.Part:
 		if len(*at) > 0 {
-			b = append(b, '[')
-			for i := range *at {
-				parts := partFields(&(*at)[i])
-				b = append(appendFields(append(separate(b), '{'), parts[:]...), '}')
-			}
-			b = append(b, ']')
+			b = appendJSON(b, *at)
 		}
 	case *[]hardware.Reading:
 		if len(*at) > 0 {
@@ -154,14 +149,6 @@ func durationFields(d *tune.Durations) [5]field {
 	return [5]field{
 		{"build", &d.Build}, {"verify", &d.Verify}, {"measure", &d.Measure},
 		{"framework", &d.Framework}, {"search", &d.Search},
-	}
-}
-
-// partFields are the members of a part of a pipeline.
-func partFields(p *launch.Part) [6]field {
-	return [6]field{
-		{"kernel", &p.Kernel}, {"launches", &p.Launches},
-		{"global", &p.Global}, {"local", &p.Local}, {"offset", &p.Offset}, {"time", &p.Time},
 	}
 }
 

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -148,5 +149,38 @@ func TestParseResults(t *testing.T) {
 		if err != nil || len(back) != 1 || !reflect.DeepEqual(back[0], r) {
 			t.Errorf("%s: %+v, %v", line, back, err)
 		}
+	}
+}
+
+// TestResultHasOneForm: what a worker and an agent say of a result are the members that a run log has of it, but for those that no record
+// keeps and those that Run adds.
+func TestResultHasOneForm(t *testing.T) {
+	for _, r := range newMaker(1).record(300).Results {
+		r.Times, r.Reason = []float64{1.5, 1e-7, 3}, strings.ToValidUTF8(r.Reason, "")
+		r.Metrics, r.Objective, r.Final, r.FinalFailure, r.FinalDevice, r.FinalReadings, r.AtFinal = nil, 0, nil, "", "", nil, nil
+		var kept, sent map[string]any
+		line, err := ResultLine(r)
+		if err == nil {
+			err = json.Unmarshal(line, &kept)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		delete(kept, "kind")
+		delete(kept, "configuration")
+		r.Timestamp = r.Timestamp.UTC()
+		text, err := json.Marshal(r)
+		if err == nil {
+			err = json.Unmarshal(text, &sent)
+		}
+		if err != nil || !reflect.DeepEqual(kept, sent) {
+			t.Fatalf("%v: the line\n%s\nand the message\n%s", err, line, text)
+		}
+		var back tune.Result
+		if err := json.Unmarshal(line, &back); err != nil {
+			t.Fatal(err)
+		}
+		back.Configuration = r.Configuration
+		sameResults(t, []tune.Result{back}, []tune.Result{r})
 	}
 }
