@@ -31,7 +31,7 @@ wrong; 3 the command could not go on; 130 a signal interrupted it.`,
 		Commands: []*cli.Command{
 			devicesCommand(listDevices),
 			initCommand(initSpec),
-			captureCommand(captureProgram),
+			captureCommand(runCapture, tuneCapture, tryCapture),
 			tuneCommand(tuneSpec),
 			runCommand(runSpec),
 			checkCommand(checkSpec),

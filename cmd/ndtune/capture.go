@@ -16,85 +16,123 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/capture"
-	"github.com/ndtune/ndtune/tune/report"
 )
 
-type captureOptions struct {
-	searchOptions
-	program     []string
-	kernels     cli.StringSlice
-	once, json  bool
-	limit       int    // of what the layer writes, in MiB
-	with, check string // "": none
-	folder      string
-	pages       cli.StringSlice
+type captureRunOptions struct {
+	searchOptions // of the launch of each captured configuration
+	program       []string
+	kernels       cli.StringSlice
+	once, json    bool
+	limit         int    // of what the layer writes, in MiB
+	folder        string // "": that of the program
 }
 
-func captureCommand(run runner[captureOptions]) *cli.Command {
-	o := &captureOptions{}
-	return &cli.Command{
-		Name:      "capture",
-		Usage:     "find the kernels on which an application spends its time, and capture them",
-		ArgsUsage: "[-- PROGRAM [ARGUMENT…]]",
-		Description: `Runs a program that uses OpenCL, unmodified, under cliloader, Intel's OpenCL Intercept Layer, and
-shows on which kernels its devices spend their time (docs/capture.md). The program runs twice, or
-more often if the costliest launch of a kernel is not its first: once for the times, once to
-capture the costliest launch of each kernel in the first 90 % of the time: its source, options,
-sizes and arguments, and the content of its buffers before and after.
+type captureTuneOptions struct {
+	searchOptions
+	folder string
+	json   bool
+	pages  cli.StringSlice
+}
 
-   ndtune capture -- ./simulation input.txt
-   ndtune capture -o captured --kernel blur --kernel gauss -- ./filter photo.png
-   ndtune capture --once -- ./server      # until Ctrl-C, with the first launch of each kernel
+type captureTryOptions struct {
+	folder  string
+	program []string
+	check   string // "": there is none
+}
+
+func captureCommand(
+	run runner[captureRunOptions], tune runner[captureTuneOptions], try runner[captureTryOptions],
+) *cli.Command {
+	r, o, y := &captureRunOptions{}, &captureTuneOptions{}, &captureTryOptions{}
+	return &cli.Command{
+		Name:  "capture",
+		Usage: "find the kernels on which an application spends its time, and tune them with its data",
+		Description: `Runs a program that uses OpenCL, unmodified, under cliloader, Intel's OpenCL Intercept Layer, which
+is looked for in PATH, or where NDTUNE_CLILOADER says (docs/capture.md).
+
+   ndtune capture run -- ./simulation input.txt                # writes simulation.capture
+   ndtune capture tune simulation.capture --time-limit 10m     # how much faster could it be?
+   ndtune capture try simulation.capture -- ./simulation input.txt
+
+Input and output stay the program's. Its exit status is that of the command if it is not 0.`,
+		Subcommands: []*cli.Command{{
+			Name:      "run",
+			Usage:     "show on which kernels a program spends its time, and capture the costliest launches",
+			ArgsUsage: "-- PROGRAM [ARGUMENT…]",
+			Description: `The program runs twice, or more often if the costliest launch of a kernel is not its first: once for
+the times, once to capture the costliest launch of each kernel in the first 90 % of the time: its
+source, options, sizes and arguments, and the content of its buffers before and after.
+
+   ndtune capture run -- ./simulation input.txt
+   ndtune capture run -o captured --kernel blur --kernel gauss -- ./filter photo.png
+   ndtune capture run --once -- ./server      # until Ctrl-C, with the first launch of each kernel
 
 Each captured launch becomes a specification, KERNEL/kernel.yaml in the folder, with its data. It is
-launched here, to see whether it computes the same in the same time. With --time-limit, the kernels
-are tuned, each for its share of the time, and a table shows what that is worth for the application.
-Without PROGRAM, the command goes on with a folder, also after Ctrl-C or with changed specifications:
+launched here, to see whether it computes the same in the same time. What was captured until the
+program crashes or is interrupted can be used. A capture holds what the application had in memory:
+only its owner may read the folder.`,
+			Flags: slices.Concat([]cli.Flag{
+				&cli.StringSliceFlag{
+					Name: "kernel", Aliases: []string{"k"}, Destination: &r.kernels, Category: categoryCapture,
+					Usage: "capture the kernel `NAME`, whatever time it takes; may be repeated",
+				},
+				&cli.BoolFlag{
+					Name: "once", Destination: &r.once, Category: categoryCapture,
+					Usage: "run the program once: times and captures, of each kernel the first launch, come from the same run",
+				},
+				&cli.IntFlag{
+					Name: "capture-limit", Destination: &r.limit, Value: captureLimit, Category: categoryCapture,
+					Usage: "end the program if the layer writes more than `N` MiB in a run",
+				},
+				&cli.StringFlag{
+					Name: "output", Aliases: []string{"o"}, Destination: &r.folder, TakesFile: true, Category: categoryOutput,
+					Usage: "write to `FOLDER` (default: PROGRAM.capture)",
+				},
+				&cli.BoolFlag{Name: "json", Destination: &r.json, Category: categoryOutput, Usage: "print the profile as JSON"},
+				verboseFlag("show the output of workers and drivers"),
+				deviceFlag(&r.device, ""),
+			}, without(r.evaluation.flags(&r.spec), "observe")),
+			Action: action(r, run),
+		}, {
+			Name:      "tune",
+			Usage:     "tune the captured launches, and show what that is worth for the application",
+			ArgsUsage: "FOLDER",
+			Description: `Tunes the kernels that have values to try, each for its share of the time. Without a limit, it
+launches the captured configurations alone. After Ctrl-C, or with changed specifications, the same
+command goes on.
 
-   ndtune capture --time-limit 10m --report page.html -- ./simulation input.txt
-   ndtune capture -o simulation.capture --time-limit 10m
+   ndtune capture tune simulation.capture --time-limit 10m --report page.html`,
+			Flags: slices.Concat([]cli.Flag{
+				&cli.BoolFlag{Name: "json", Destination: &o.json, Category: categoryOutput, Usage: "print the profile and the answer as JSON"},
+				&cli.StringSliceFlag{
+					Name: "report", Destination: &o.pages, TakesFile: true, Category: categoryOutput,
+					Usage: "write a report of all searches to `FILE`: .html (the page) or .md (a table); may be repeated",
+				},
+			}, without(o.flags(), "output", "log", "start", "prior", "retry-failures", "serve", "observe")),
+			Action: action(o, tune),
+		}, {
+			Name:      "try",
+			Usage:     "run a program without and with the best configurations that are known of its kernels",
+			ArgsUsage: "FOLDER -- PROGRAM [ARGUMENT…]",
+			Description: `Runs the program once as it is, then with the best configurations that its searches have found, as
+far as the layer can put them in the place of its own. It captures nothing.
 
-Input and output stay the program's. Its exit status is that of this command if it is not 0.
-What was captured until the program crashes or is interrupted can be used. A capture holds what
-the application had in memory: only its owner may read the folder.
-
-cliloader is looked for in PATH, or where NDTUNE_CLILOADER says.`,
-		Flags: append([]cli.Flag{
-			&cli.StringSliceFlag{
-				Name: "kernel", Aliases: []string{"k"}, Destination: &o.kernels, Category: categoryCapture,
-				Usage: "capture the kernel `NAME`, whatever time it takes; may be repeated",
-			},
-			&cli.BoolFlag{
-				Name: "once", Destination: &o.once, Category: categoryCapture,
-				Usage: "run the program once: times and captures, of each kernel the first launch, come from the same run",
-			},
-			&cli.IntFlag{
-				Name: "capture-limit", Destination: &o.limit, Value: 4096, Category: categoryCapture, Usage: "end the program if the layer writes more than `N` MiB in a run",
-			},
-			&cli.StringFlag{
-				Name: "with", Destination: &o.with, TakesFile: true, Category: categoryCapture,
-				Usage: "run the program without and with the best configurations that the searches in `FOLDER` have found, as far as they can be injected",
-			},
-			&cli.StringFlag{
-				Name: "check", Destination: &o.check, Category: categoryCapture,
-				Usage: "with --with: after each run, run `COMMAND`, which fails if the output of the program is wrong",
-			},
-			&cli.StringFlag{
-				Name: "output", Aliases: []string{"o"}, Destination: &o.folder, TakesFile: true, Category: categoryOutput,
-				Usage: "write to `FOLDER` (default: PROGRAM.capture)",
-			},
-			&cli.BoolFlag{Name: "json", Destination: &o.json, Category: categoryOutput, Usage: "print the profile and the answer as JSON"},
-			&cli.StringSliceFlag{
-				Name: "report", Destination: &o.pages, TakesFile: true, Category: categoryOutput,
-				Usage: "write a report of all searches to `FILE`: .html (the page) or .md (a table); may be repeated",
-			},
-		}, without(o.flags(), "output", "log", "start", "prior", "retry-failures", "serve")...),
-		Action: action(o, run),
+   ndtune capture try simulation.capture -- ./simulation input.txt
+   ndtune capture try simulation.capture --check 'cmp result.txt expected.txt' -- ./simulation input.txt`,
+			Flags: []cli.Flag{&cli.StringFlag{
+				Name: "check", Destination: &y.check,
+				Usage: "after each run, run `COMMAND`, which fails if the output of the program is wrong",
+			}},
+			Action: action(y, try),
+		}},
 	}
 }
 
 // ninetyPercent is the part of the kernels' time whose kernels are captured.
 const ninetyPercent = 0.9
+
+// captureLimit is the most that the layer writes in a run unless a flag says more, in MiB.
+const captureLimit = 4096
 
 const categoryCapture = "capture"
 
@@ -110,66 +148,50 @@ func (e *programError) Unwrap() error { return errReported }
 // A capturing is a run of the command.
 type capturing struct {
 	*console
-	options *captureOptions
+	options *searchOptions
 	app     *capture.Application
 	profile *capture.Profile
 	failed  error // the program's own end, if it is no success
 }
 
-func (o *captureOptions) read(c *cli.Context) error {
-	o.program = c.Args().Slice()
-	if err := checkOutputs("report", o.pages.Value(), report.CheckPath); err != nil {
+func (o *captureRunOptions) read(c *cli.Context) (err error) {
+	if o.program, err = programArguments(c, c.Args().Slice()); err != nil {
 		return err
 	}
-	switch {
-	case o.check != "" && o.with == "":
-		return wrong("--check needs --with: it judges the output of a program that runs with other configurations")
-	case len(o.program) > 0:
-	case o.with != "":
-		return wrong("name the program to run with what %s holds: %s --with FOLDER -- PROGRAM", o.with, c.Command.HelpName)
-	case o.folder == "":
-		return wrong("name a program: %s %s (see %s --help)", c.Command.HelpName, c.Command.ArgsUsage, c.Command.HelpName)
+	if o.folder == "" {
+		o.folder = filepath.Base(o.program[0]) + ".capture"
 	}
-	return cmp.Or(o.spec.read(), o.readSearch(c))
+	return o.readSearch(c)
 }
 
-// captureProgram profiles a program, captures its costliest launches, and tunes them.
-func captureProgram(ctx context.Context, t *console, o *captureOptions) error {
-	k := &capturing{console: t, options: o, app: &capture.Application{Args: o.program, Folder: o.folder, Limit: int64(o.limit) << 20}}
-	var err error
-	if len(o.program) > 0 {
-		err = k.run(ctx)
-	} else if k.profile, err = capture.ReadProfile(k.app.Folder); err != nil {
-		err = &usageError{err}
+// programArguments refuses arguments that do not name a program.
+func programArguments(c *cli.Context, words []string) ([]string, error) {
+	if len(words) == 0 {
+		return nil, wrong("name a program: %s %s (see %s --help)", c.Command.HelpName, c.Command.ArgsUsage, c.Command.HelpName)
 	}
-	if err != nil || o.with != "" {
+	if _, err := exec.LookPath(words[0]); err != nil {
+		return nil, &usageError{err}
+	}
+	return words, nil
+}
+
+// runCapture profiles a program, captures its costliest launches, and launches them here.
+func runCapture(ctx context.Context, t *console, o *captureRunOptions) error {
+	k := &capturing{console: t, options: &o.searchOptions}
+	k.app = &capture.Application{Args: o.program, Folder: o.folder, Limit: int64(o.limit) << 20}
+	if err := k.capture(ctx, o); err != nil {
 		return err
 	}
-	answers, err := k.tune(ctx)
-	if o.json {
-		err = errors.Join(err, t.json(struct {
-			*capture.Profile
-			Launches []*answer `json:"launches"`
-		}{k.profile, answers}))
-	} else {
-		printTitled(t.out, k.table(answers))
-	}
-	return cmp.Or(errors.Join(err, writeSearches(answers, o.pages.Value())), k.failed)
+	answers, err := k.examine(ctx)
+	return cmp.Or(errors.Join(err, k.show(answers, o.json)), k.failed)
 }
 
-// run runs the program: for its profile and to capture its launches, or with what others have found.
-func (k *capturing) run(ctx context.Context) (err error) {
-	o, a := k.options, k.app
-	if _, err := exec.LookPath(a.Args[0]); err != nil {
-		return &usageError{err}
-	}
+// capture runs the program for its profile, and to capture its launches.
+func (k *capturing) capture(ctx context.Context, o *captureRunOptions) (err error) {
+	a := k.app
 	if a.Loader, err = capture.FindLoader(); err != nil {
 		return &usageError{err}
 	}
-	if o.with != "" {
-		return k.runWith(ctx, o.with)
-	}
-	a.Folder = cmp.Or(a.Folder, filepath.Base(a.Args[0])+".capture")
 	if entries, _ := os.ReadDir(a.Folder); len(entries) > 0 {
 		return wrong("%s holds something already; remove it, or write to another folder with -o", a.Folder)
 	}

@@ -24,21 +24,21 @@ func TestInterruptedCapture(t *testing.T) {
 	environment := []string{"NDTUNE_CLILOADER=" + filepath.Join(captures, "cliloader"), "RECORDED=" + filepath.Join(captures, "shapes")}
 	folder := t.TempDir()
 	const program = `trap 'echo caught; exit 5' INT; echo ready; while :; do :; done`
-	s := startProgram(t, folder, environment, "capture", "--once", "-o", "captured", "--", "sh", "-c", program)
+	s := startProgram(t, folder, environment, "capture", "run", "--once", "-o", "captured", "--", "sh", "-c", program)
 	s.read(1)
 	if err := syscall.Kill(s.command.Process.Pid, syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	ended := s.end()
 	if ended.status != statusInterrupted || !strings.HasPrefix(ended.out, "ready\ncaught\n") ||
-		!strings.Contains(ended.notes, "ndtune: sh ended with exit status 5.") || !strings.Contains(ended.out, "\n  next: ndtune capture -o captured ") {
+		!strings.Contains(ended.notes, "ndtune: sh ended with exit status 5.") || !strings.Contains(ended.out, "\n  next: ndtune capture tune captured ") {
 		t.Errorf("status %d, %s\n%s", ended.status, ended.out, ended.notes)
 	}
 	spec := filepath.Join(folder, "captured", "scale", "kernel.yaml")
 	if _, err := os.Stat(spec); err == nil {
 		t.Error("the command went on after the signal")
 	}
-	if ended := startSearch(t, folder, environment, "capture", "-o", "captured").end(); ended.status != 0 {
+	if ended := startSearch(t, folder, environment, "capture", "tune", "captured").end(); ended.status != 0 {
 		t.Errorf("status %d of what goes on\n%s", ended.status, ended.notes)
 	}
 	if _, err := os.Stat(spec); err != nil {
@@ -48,16 +48,16 @@ func TestInterruptedCapture(t *testing.T) {
 	// A search that is interrupted still has an answer.
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	k := &capturing{console: &console{}, options: &captureOptions{}, app: &capture.Application{Folder: filepath.Join(folder, "captured")}}
+	k := &capturing{console: &console{}, options: &searchOptions{}, app: &capture.Application{Folder: filepath.Join(folder, "captured")}}
 	if k.profile, err = capture.ReadProfile(k.app.Folder); err != nil {
 		t.Fatal(err)
 	}
-	all, err := k.tune(interrupted)
-	if !errors.Is(err, context.Canceled) || !slices.ContainsFunc(all, func(a *answer) bool { return a.Kernel == "scale" && a.Here > 0 }) {
+	all, err := k.examine(interrupted)
+	if !errors.Is(err, context.Canceled) || !slices.ContainsFunc(all, func(a *capture.Answer) bool { return a.Kernel == "scale" && a.Here > 0 }) {
 		t.Errorf("%v, %v; want what is known of scale", all, err)
 	}
 
-	s = startProgram(t, folder, environment, "capture", "-o", "again", "--", "sh", "-c", program)
+	s = startProgram(t, folder, environment, "capture", "run", "-o", "again", "--", "sh", "-c", program)
 	s.read(1)
 	s.signal(syscall.SIGINT) // as a terminal does, to both
 	if ended := s.end(); ended.status != statusInterrupted || !strings.Contains(ended.notes, "Nothing was captured; --once captures") {

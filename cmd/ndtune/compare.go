@@ -100,10 +100,7 @@ func (o *compareOptions) flags() []cli.Flag {
 		},
 		outputFlag(&o.outputs, "write the comparison to `FILE`: .html (a page, with all records), .json, .csv (a row for each configuration and "+
 			"device) or .md; may be repeated"),
-		&cli.BoolFlag{
-			Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
-			Usage: "show each configuration as it is measured, and the reasons of skipped ones",
-		},
+		verboseFlag("show each configuration as it is measured, and the reasons of skipped ones"),
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the comparison only"},
 	}
 	names := []string{"device", "start", "serve"}

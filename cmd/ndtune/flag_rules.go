@@ -32,10 +32,6 @@ var flagRules = []flagRule{
 		"listen", excludes, []string{"fleet"},
 		"it begins a fleet, and --fleet or NDTUNE_FLEET names another one; leave out one of them, or add --fleet ''",
 	},
-	{
-		"with", excludes, []string{"output", "kernel", "once", "json", "report", "time-limit", "max-evals"},
-		"it runs the program with what earlier searches have found, captures nothing and prints a table",
-	},
 	{"check", excludes, []string{"fleet", "listen"}, "it is for a search on this machine; use ndtune check SPEC --record FILE"},
 	{"check", excludes, []string{"json"}, "the findings of a check are for people; use ndtune check SPEC --record FILE on the run log"},
 	{"capture", excludes, []string{"kernel", "define", "include", "build-option"}, "the capture has the kernel and its options"},

@@ -30,6 +30,11 @@ func outputFlag(to *cli.StringSlice, usage string) cli.Flag {
 	return &cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Destination: to, TakesFile: true, Category: categoryOutput, Usage: usage}
 }
 
+// verboseFlag says more, to the console of a command.
+func verboseFlag(usage string) cli.Flag {
+	return &cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: usage}
+}
+
 // jsonFlag chooses JSON for the output of a command.
 func jsonFlag(to *bool) cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print JSON", Destination: to}

@@ -115,10 +115,7 @@ whoever may use the fleet (docs/fleet.md says what that means).
 			newAllowFlag(nil, "let searches do `WHAT`, which are refused otherwise: commands, run those that specifications name "+
 				"(verify.command, kernel.command); settings, change those of these devices while they measure: "+
 				"locked clocks, the power limit (docs/observers.md); both with a comma"),
-			&cli.BoolFlag{
-				Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
-				Usage: "show the output of workers and drivers",
-			},
+			verboseFlag("show the output of workers and drivers"),
 		},
 		Action: runAgent,
 	}

@@ -53,10 +53,7 @@ a specification after the other on standard input, and reads a line for each (do
    ndtune run - --json --iterations 0 --outputs results`,
 		Flags: slices.Concat(o.spec.flags(), []cli.Flag{deviceFlag(&o.device, "")}, o.evaluation.flags(&o.spec), []cli.Flag{
 			jsonLinesFlag(&o.json),
-			&cli.BoolFlag{
-				Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
-				Usage: "show the output of the kernel and the driver",
-			},
+			verboseFlag("show the output of the kernel and the driver"),
 			&cli.StringFlag{
 				Name: "outputs", Destination: &o.outputs, TakesFile: true, Category: categoryOutput,
 				Usage: "write the outputs of the first launch, which finds the initial content of all buffers, to `FOLDER`, as NAME.npy",

@@ -65,10 +65,7 @@ func (o *searchOptions) flags() []cli.Flag {
 				"new file in the user's state folder)",
 		},
 		outputFlag(&o.outputs, "write the results to `FILE`: .json (T4), .csv or .jsonl (run log), .gz after it; may be repeated"),
-		&cli.BoolFlag{
-			Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput,
-			Usage: "show skipped configurations and the reasons, whole build logs, the output of workers, and the use of their time",
-		},
+		verboseFlag("show skipped configurations and the reasons, whole build logs, the output of workers, and the use of their time"),
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the best configuration only"},
 		&cli.StringFlag{
 			Name: "serve", Destination: &o.serve, Category: categoryOutput,

@@ -6,12 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // A Change is what another configuration of a captured launch needs of the application.
@@ -148,3 +151,128 @@ func (a *Application) MeasureWith(j Injection) (*Profile, error) {
 }
 
 var injectedLine = regexp.MustCompile(`(?m)^Injecting options file: .*/CLI_([0-9A-F]{8})_\d+_([0-9A-F]{8})_options\.txt$`)
+
+// worthwhile is the gain from which on a configuration is injected: less may be the scatter of times.
+const worthwhile = 1.02
+
+// Inject adds to an injection the best configuration that can be injected, after [Answer.Read]; nil: none. The error says why it is not the
+// best that is known. All are the launches of the application now. Judged says that a check of its own judges what else changes.
+func (a *Answer) Inject(j *Injection, p *problem.Problem, all []Launches, judged bool) (change *Change, first error) {
+	launch, err := Read(filepath.Join(a.Path, LaunchFolder))
+	if err != nil {
+		return nil, err
+	}
+	if a.Gain < worthwhile {
+		return nil, errors.New("no configuration is known that is better by 2 %")
+	}
+	for _, i := range tune.Rank(p.Objective(), a.Record.Results).Indices {
+		r := &a.Record.Results[i]
+		if gain, _ := r.GainOver(p.Objective(), a.own); gain < worthwhile || !r.Verified {
+			continue
+		}
+		change, err := a.changeOf(p, r, launch)
+		if err == nil {
+			err = j.Add(change, all, judged)
+		}
+		if err == nil {
+			return change, first
+		}
+		if first == nil {
+			first = fmt.Errorf("the best configuration, %v, is not injected: %w; change the application to have %v", r.Configuration, err, change)
+		}
+	}
+	return nil, first
+}
+
+// changeOf returns what a configuration of a captured launch changes in the application. The error says why that cannot be injected.
+func (a *Answer) changeOf(p *problem.Problem, r *tune.Result, launch *Launch) (*Change, error) {
+	c := &Change{Launch: launch, Launches: a.Launches}
+	old, err := p.Variant(a.own.Configuration, a.Record.Header.Device)
+	if err != nil {
+		return c, err
+	}
+	v, err := p.Variant(r.Configuration, a.Record.Header.Device)
+	if err != nil {
+		return c, err
+	}
+	names, included := clc.Identifiers(launch.Source), clc.HasIncludes(launch.Source)
+	others := len(old.Options) != len(v.Options) || old.Source != v.Source || !reflect.DeepEqual(old.Settings, v.Settings)
+	for i := 0; i < len(v.Options) && !others; i++ {
+		define, macro := strings.CutPrefix(v.Options[i], "-D ")
+		name, value, _ := strings.Cut(define, "=")
+		if _, before, _ := strings.Cut(old.Options[i], "="); macro && value != before && (names[name] || included) {
+			c.Macros = append(c.Macros, [3]string{name, before, value})
+		}
+		others = !macro && v.Options[i] != old.Options[i]
+	}
+	x, y := old.Launches[0], v.Launches[0]
+	if local := y.NDRange.WorkGroup(); !slices.Equal(x.NDRange.WorkGroup(), local) {
+		c.Local = local
+	}
+	switch global := y.NDRange.Global(); {
+	case !slices.Equal(global, launch.Global):
+		c.Global = global
+		return c, fmt.Errorf("its global size is %s, which the host computes", figure.Sizes(global))
+	case a.Local != nil && len(y.NDRange.WorkGroup()) == 0:
+		return c, errors.New("it needs a local size that the driver chooses, and the application gives one")
+	case others:
+		return c, errors.New("it needs another source, other options, or settings of the device")
+	case !reflect.DeepEqual([]any{x.Scalars, x.LocalBytes, old.Elements, old.Pixels}, []any{y.Scalars, y.LocalBytes, v.Elements, v.Pixels}):
+		return c, errors.New("it needs other arguments: values, sizes of buffers, or local memory")
+	}
+	return c, nil
+}
+
+// Against compares two runs of an application, without and with an injection. Kernels that an injection does not change show how much the runs differ anyway.
+func (j Injection) Against(before, after *Profile) figure.Table {
+	t := figure.Table{
+		Title:  before.Program[0] + " without and with injection",
+		Head:   []string{"kernel", "global size", "local size", "calls", "ms before", "ms after", "gain"},
+		Number: []bool{false, false, false, true, true, true, true},
+	}
+	row := func(name, global, local, calls string, was, is float64) {
+		t.Rows = append(t.Rows, []string{name, global, local, calls, figure.Milliseconds(was / 1e6), figure.Milliseconds(is / 1e6),
+			fmt.Sprintf("%.2f×", was/max(1, is))})
+	}
+	type both struct {
+		Launches
+		local string // before
+		calls [2]int
+		cost  [2]float64
+	}
+	all, order := map[string]*both{}, []string{}
+	for i, p := range []*Profile{before, after} {
+		for _, l := range p.Launches {
+			key := fmt.Sprint(l.Device, l.Kernel, l.Build(), l.Global, l.Offset) // an injected local size changes
+			if all[key] == nil {
+				all[key] = &both{local: l.LocalText()}
+				order = append(order, key)
+			}
+			b := all[key]
+			b.Launches = l
+			b.calls[i], b.cost[i] = b.calls[i]+l.Calls, b.cost[i]+l.Cost
+		}
+	}
+	least, most := 1.0, 1.0
+	for i, key := range order {
+		b := all[key]
+		if _, changed := j.Options[b.Build()]; !changed && b.local == b.LocalText() && before.Share(b.cost[0]) > 0.01 && b.calls[0] == b.calls[1] {
+			least, most = min(least, b.cost[1]/b.cost[0]), max(most, b.cost[1]/b.cost[0])
+		}
+		if i < maxRows {
+			row(b.Kernel, figure.Sizes(b.Global), b.LocalText(), fmt.Sprint(b.calls[1]), b.cost[0], b.cost[1])
+		}
+		if b.calls[0] != b.calls[1] {
+			t.Notes = append(t.Notes, fmt.Sprintf("NOT THE SAME WORK: %s with the global size %s was launched %d times before, and %d times with injection",
+				b.Kernel, figure.Sizes(b.Global), b.calls[0], b.calls[1]))
+		}
+	}
+	if least < 0.9 || most > 1.1 {
+		t.Notes = append(t.Notes, fmt.Sprintf("Kernels that are not changed took %.2f to %.2f times as long: the device was not the same, and gains like that mean nothing.",
+			least, most))
+	}
+	row("all kernels", "", "", "", before.Kernels(), after.Kernels())
+	row("device", "", "", "", before.Kernels()+float64(before.Transfers), after.Kernels()+float64(after.Transfers))
+	row("program", "", "", "", float64(before.Wall), float64(after.Wall))
+	return t
+}

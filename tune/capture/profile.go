@@ -85,7 +85,7 @@ func ReadProfile(folder string) (*Profile, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is not what ndtune capture writes: %w", folder, err)
+		return nil, fmt.Errorf("%s is not what ndtune capture run writes: %w", folder, err)
 	}
 	return p, nil
 }
