@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/internal/each"
 )
 
 var update = flag.Bool("update", false, "write docs/flags.md anew")
@@ -31,26 +35,51 @@ func TestFlagsDocument(t *testing.T) {
 	}
 }
 
-// flagsDocument returns a table of the flags of each command.
+// flagsDocument returns a table of the flags of a search, and the other flags of each command.
 func flagsDocument() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "# The flags of all commands")
 	fmt.Fprintln(&b, "\nThis page is made from the program: `go test ./cmd/ndtune -run TestFlagsDocument -update`.")
-	walkCommands(newApp().Commands, "ndtune", func(path string, c *cli.Command) {
-		fmt.Fprintf(&b, "\n## %s %s\n\n%s\n", path, c.ArgsUsage, upperFirst(c.Usage)+".")
-		var rows []string
-		for _, f := range c.Flags {
-			help, usage, _ := strings.Cut(flagHelp(f), "\t")
-			if help == "-h, --help" {
-				continue
-			}
-			rows = append(rows, fmt.Sprintf("| `%s` | %s |", help, strings.ReplaceAll(usage, "|", `\|`)))
-		}
+	table := func(rows []string) {
 		if len(rows) > 0 {
 			fmt.Fprintf(&b, "\n| flag | meaning |\n|---|---|\n%s\n", strings.Join(rows, "\n"))
 		}
+	}
+	row := func(f cli.Flag) string {
+		help, usage, _ := strings.Cut(flagHelp(f), "\t")
+		return fmt.Sprintf("| `%s` | %s |", help, strings.ReplaceAll(usage, "|", `\|`))
+	}
+	fmt.Fprintf(&b, "\n## The flags of a search\n")
+	o := &searchOptions{}
+	shared := each.Of(append(o.spec.flags(), o.flags()...), row)
+	table(shared)
+	walkCommands(newApp().Commands, "ndtune", func(path string, c *cli.Command) {
+		fmt.Fprintf(&b, "\n## %s %s\n\n%s\n", path, c.ArgsUsage, upperFirst(c.Usage)+".")
+		var rows, own, of []string
+		for _, f := range c.Flags {
+			if r := row(f); slices.Contains(f.Names(), "help") {
+				continue
+			} else if rows = append(rows, r); slices.Contains(shared, r) {
+				of = append(of, fmt.Sprintf("`%s`", dashed(f.Names()[0])))
+			} else {
+				own = append(own, r)
+			}
+		}
+		missing := slices.DeleteFunc(slices.Clone(shared), func(r string) bool { return slices.Contains(rows, r) })
+		switch all := "[the flags of a search](#the-flags-of-a-search)"; {
+		case len(missing) == 0:
+			fmt.Fprintf(&b, "\nIt has %s.\n", all)
+		case len(missing) < len(of):
+			fmt.Fprintf(&b, "\nIt has %s, but for %s.\n", all, strings.Join(each.Of(missing, nameInRow), ", "))
+		case len(of) > 0:
+			fmt.Fprintf(&b, "\nOf %s, it has %s.\n", all, strings.Join(of, ", "))
+		}
+		table(own)
 	})
 	return strings.ReplaceAll(b.String(), " \n", "\n")
 }
+
+// nameInRow returns the long name of the flag of a row.
+func nameInRow(row string) string { return "`" + regexp.MustCompile(`--[\w-]+`).FindString(row) + "`" }
 
 func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
