@@ -8,9 +8,9 @@ import (
 	"strconv"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/palette"
 	"gonum.org/v1/plot/palette/moreland"
-	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -37,11 +37,6 @@ const (
 	titleLeast = 260 * vg.Length(1) // of the width of a panel, for its title
 )
 
-var (
-	ink   = color.Gray{Y: 40}
-	frame = draw.LineStyle{Color: ink, Width: vg.Points(0.6)}
-)
-
 // A panel is a heat map of a field with its title, ticks and colour bar.
 type panel struct {
 	who, when     string // such as "NVIDIA H200", "after 1000 steps"
@@ -62,32 +57,25 @@ func newPanel(who, when string, f *Field) panel {
 
 // draw draws the panel in the upper left corner of a canvas.
 func (p panel) draw(c draw.Canvas) {
-	left := c.Min.X + leftTicks
-	top := c.Max.Y - titleHigh
-	field := vg.Rectangle{Min: vg.Point{X: left, Y: top - p.height}, Max: vg.Point{X: left + p.width, Y: top}}
-	bar := vg.Rectangle{
-		Min: vg.Point{X: field.Max.X + barGap, Y: top - max(p.height, panelHigh)},
-		Max: vg.Point{X: field.Max.X + barGap + barWide, Y: top},
-	}
-	p.drawTitle(c, vg.Point{X: left, Y: c.Max.Y}, c.Max.X-left)
-	c.DrawImage(field, p.cells.picture(p.scale))
-	drawFrame(c, field)
-	p.drawTicks(c, field)
-	c.DrawImage(bar, barPicture())
-	drawFrame(c, bar)
-	p.drawBarTicks(c, bar)
+	field, below := p.field(), draw.Crop(c, 0, 0, 0, -titleHigh)
+	inner := field.DataCanvas(below)
+	p.drawTitle(c, inner.Min.X)
+	field.Draw(draw.Crop(below, 0, p.width-inner.Size().X, inner.Size().Y-p.height, 0))
+	left := leftTicks + p.width + barGap
+	right, down := c.Size().X-left-barTicks-barWide, inner.Max.Y-c.Min.Y-max(p.height, panelHigh)
+	p.bar().Draw(draw.Crop(c, left, -right, down, inner.Max.Y-c.Max.Y))
 }
 
-// drawTitle writes the title, and shortens a name that is too long.
-func (p panel) drawTitle(c draw.Canvas, at vg.Point, width vg.Length) {
-	style := textStyle(10.5, text.XLeft, text.YTop)
+// drawTitle writes the title from a place on, and shortens a name that is too long.
+func (p panel) drawTitle(c draw.Canvas, left vg.Length) {
+	style := picture.TextStyle(10.5)
 	who := []rune(p.who)
 	title := p.title(string(who))
-	for style.Width(title) > width && len(who) > 1 {
+	for style.Width(title) > c.Max.X-left && len(who) > 1 {
 		who = who[:len(who)-1]
 		title = p.title(string(who) + "…")
 	}
-	c.FillText(style, at, title)
+	c.FillText(style, vg.Point{X: left, Y: c.Max.Y}, title)
 }
 
 func (p panel) title(who string) string {
@@ -97,54 +85,38 @@ func (p panel) title(who string) string {
 	return who + ", " + p.when
 }
 
-// drawTicks numbers the columns and rows of the field; row 0 is the uppermost.
-func (p panel) drawTicks(c draw.Canvas, area vg.Rectangle) {
-	below := textStyle(8, text.XCenter, text.YTop)
-	for _, t := range cellTicks(p.nx, p.width) {
-		x := area.Min.X + p.width*vg.Length(t)/vg.Length(p.nx)
-		c.StrokeLine2(frame, x, area.Min.Y, x, area.Min.Y-3)
-		c.FillText(below, vg.Point{X: x, Y: area.Min.Y - 5}, fmt.Sprint(t))
-	}
-	beside := textStyle(8, text.XRight, text.YCenter)
-	for _, t := range cellTicks(p.ny, p.height) {
-		y := area.Max.Y - p.height*vg.Length(t)/vg.Length(p.ny)
-		c.StrokeLine2(frame, area.Min.X, y, area.Min.X-3, y)
-		c.FillText(beside, vg.Point{X: area.Min.X - 5, Y: y}, fmt.Sprint(t))
-	}
+// field returns the heat map, with the numbers of columns and rows; row 0 is the uppermost.
+func (p panel) field() *plot.Plot {
+	f := newPlot()
+	f.X.Tick.Marker = cellTicks(p.nx, p.width, func(column float64) float64 { return column })
+	f.Y.Tick.Marker = cellTicks(p.ny, p.height, func(row float64) float64 { return float64(p.ny) - row })
+	f.Add(plotter.NewImage(p.cells.picture(p.scale), 0, 0, float64(p.nx), float64(p.ny)))
+	return f
 }
 
-// drawBarTicks writes temperatures beside the colour bar, and their unit below it.
-func (p panel) drawBarTicks(c draw.Canvas, area vg.Rectangle) {
-	style := textStyle(8, text.XLeft, text.YCenter)
-	high := area.Max.Y - area.Min.Y
-	for _, t := range p.scale.ticks() {
-		y := area.Min.Y + high*vg.Length(t.at)
-		c.StrokeLine2(frame, area.Max.X, y, area.Max.X+3, y)
-		c.FillText(style, vg.Point{X: area.Max.X + 5, Y: y}, t.label)
+// bar returns the colour bar, with temperatures and their unit.
+func (p panel) bar() *plot.Plot {
+	b := newPlot()
+	b.HideX()
+	b.Y.Label.Text, b.Y.Label.TextStyle.Font.Size = p.scale.unit(), 8
+	b.Y.Tick.Marker = p.scale.ticks()
+	b.Add(&plotter.ColorBar{ColorMap: colours, Vertical: true})
+	return b
+}
+
+func newPlot() *plot.Plot {
+	p := picture.NewPlot()
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		axis.Padding, axis.Tick.Length, axis.Tick.Label.Font.Size = 0, 3, 8
 	}
-	style.XAlign, style.YAlign = text.XLeft, text.YTop
-	c.FillText(style, vg.Point{X: area.Min.X, Y: area.Min.Y - 5}, p.scale.unit())
+	return p
 }
 
-func drawFrame(c draw.Canvas, r vg.Rectangle) {
-	c.StrokeLines(frame, []vg.Point{
-		r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}, r.Min,
-	})
-}
-
-func textStyle(points float64, x text.XAlignment, y text.YAlignment) text.Style {
-	return text.Style{
-		Color: ink, XAlign: x, YAlign: y, Handler: plot.DefaultTextHandler,
-		Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(points)},
-	}
-}
-
-// cellTicks returns the numbers of columns or rows for a side of a heat map.
-func cellTicks(n int, side vg.Length) []int {
+// cellTicks returns ticks at round numbers of columns or rows, for a side of a heat map.
+func cellTicks(n int, side vg.Length, place func(float64) float64) (ticks plot.ConstantTicks) {
 	step := max(1, int(picture.RoundStep(float64(n), max(1, int(side/cellApart)))))
-	var ticks []int
 	for t := 0; t <= n; t += step {
-		ticks = append(ticks, t)
+		ticks = append(ticks, plot.Tick{Value: place(float64(t)), Label: fmt.Sprint(t)})
 	}
 	return ticks
 }
@@ -199,24 +171,15 @@ func (g grid) picture(s scale) image.Image {
 	return img
 }
 
-// barPicture returns the colour bar, with the lowest colour at the bottom.
-func barPicture() image.Image {
-	img := image.NewNRGBA(image.Rect(0, 0, 1, len(colours)))
-	for i, c := range colours {
-		img.Set(0, len(colours)-1-i, c)
-	}
-	return img
-}
-
 // missing is the colour of NaNs.
 var missing = color.NRGBA{R: 128, G: 128, B: 128, A: 255}
 
 func (s scale) color(v float64) color.Color {
-	at := s.place(v)
-	if math.IsNaN(at) {
+	c, err := colours.At(s.place(v))
+	if err != nil { // NaN
 		return missing
 	}
-	return colours[min(int(at*float64(len(colours))), len(colours)-1)]
+	return c
 }
 
 const (
@@ -276,33 +239,21 @@ func (s scale) unit() string {
 }
 
 // ticks returns round numbers on the colour bar.
-func (s scale) ticks() []tick {
+func (s scale) ticks() (ticks plot.ConstantTicks) {
 	if s.logarithmic {
-		return s.powersOfTen()
+		highest := math.Log10(s.high - s.low)
+		for exponent := math.Floor(highest); exponent >= highest-decades; exponent-- {
+			label := strconv.FormatFloat(math.Pow10(int(exponent)), 'g', -1, 64)
+			ticks = append(ticks, plot.Tick{Value: 1 + (exponent-highest)/decades, Label: label})
+		}
+		return ticks
 	}
-	var ticks []tick
 	step := picture.RoundStep(s.high-s.low, barNumbers)
 	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
 	for i := math.Ceil(s.low/step - 1e-6); i*step <= s.high+1e-6*step; i++ {
-		ticks = append(ticks, tick{s.place(i * step), strconv.FormatFloat(i*step, 'f', decimals, 64)})
+		ticks = append(ticks, plot.Tick{Value: s.place(i * step), Label: strconv.FormatFloat(i*step, 'f', decimals, 64)})
 	}
 	return ticks
-}
-
-func (s scale) powersOfTen() []tick {
-	var ticks []tick
-	highest := math.Log10(s.high - s.low)
-	for exponent := math.Floor(highest); exponent >= highest-decades; exponent-- {
-		label := strconv.FormatFloat(math.Pow10(int(exponent)), 'g', -1, 64)
-		ticks = append(ticks, tick{1 + (exponent-highest)/decades, label})
-	}
-	return ticks
-}
-
-// A tick is a number beside a colour bar.
-type tick struct {
-	at    float64 // 0 at the bottom to 1 at the top
-	label string
 }
 
 // inferno holds ten colours of the colour map of that name by N. Smith and S. van der Walt, made for
@@ -321,11 +272,13 @@ var inferno = []color.Color{
 	color.NRGBA{0xfc, 0xff, 0xa4, 0xff},
 }
 
-// colours holds the colours of the colour bar, from cold to hot, evenly in lightness.
-var colours = func() []color.Color {
+// colours is the colour map of all panels, from 0, cold, to 1, hot, evenly in lightness.
+var colours = func() palette.ColorMap {
 	m, err := moreland.NewLuminance(inferno)
 	if err != nil {
 		panic(fmt.Sprintf("diffusion: %v", err))
 	}
-	return m.Palette(1024).Colors()
+	m.SetMin(0)
+	m.SetMax(1)
+	return m
 }()

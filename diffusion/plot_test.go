@@ -193,7 +193,7 @@ func TestScale(t *testing.T) {
 			t.Errorf("%s: ticks %v", name, ticks)
 		}
 		for i, tick := range ticks {
-			if tick.at < 0 || tick.at > 1 || (i > 0 && tick.label == ticks[i-1].label) {
+			if tick.Value < 0 || tick.Value > 1 || (i > 0 && tick.Label == ticks[i-1].Label) {
 				t.Errorf("%s: ticks %v", name, ticks)
 			}
 		}

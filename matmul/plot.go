@@ -3,13 +3,10 @@ package matmul
 import (
 	"errors"
 	"fmt"
-	"image/color"
 	"slices"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -43,10 +40,7 @@ func plotCells(path, title string, cells []Cell) error {
 	}
 	return picture.Save(path, plotSize, func(c draw.Canvas) {
 		c = picture.Inside(c)
-		c.FillText(text.Style{
-			Color: color.Black, YAlign: text.YTop, Handler: plot.DefaultTextHandler,
-			Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: 13},
-		}, vg.Point{X: c.Min.X, Y: c.Max.Y}, title)
+		c.FillText(picture.TextStyle(13), vg.Point{X: c.Min.X, Y: c.Max.Y}, title)
 		panels := picture.BesideLegend(draw.Crop(c, 0, 0, 0, -2*picture.Margin), legend)
 		aligned := plot.Align([][]*plot.Plot{{times, rates}}, draw.Tiles{Rows: 1, Cols: 2, PadX: picture.Margin}, panels)
 		times.Draw(aligned[0][0])

@@ -4,7 +4,9 @@ import (
 	"image/color"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
@@ -31,6 +33,14 @@ func NewPlot() *plot.Plot {
 	}
 	p.X.Label.Padding, p.Y.Label.Padding = 4, 4
 	return p
+}
+
+// TextStyle is the style of texts of a size, in points, below a point.
+func TextStyle(size vg.Length) text.Style {
+	return text.Style{
+		Color: color.Black, YAlign: text.YTop, Handler: plot.DefaultTextHandler,
+		Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
+	}
 }
 
 // NewLegend is an empty legend for [BesideLegend].
