@@ -21,7 +21,7 @@ echo "workers left: $(pgrep -fc '[(]worker[)]')"
 
 echo '== SIGTERM in the middle'
 rm -rf ~/.nv/ComputeCache
-( time timeout --preserve-status -s TERM 1.7 "$bin/ndtune" diffusion tune --device gpu --kernel tiled --no-peak --log "$results/term.jsonl" ) \
+( export NDTUNE_NO_PEAK=1; time timeout --preserve-status -s TERM 1.7 "$bin/ndtune" diffusion tune --device gpu --kernel tiled --log "$results/term.jsonl" ) \
 	>"$results/term.txt" 2>&1
 echo "status $?"
 tail -8 "$results/term.txt"

@@ -175,17 +175,6 @@ var statusTexts = map[Status]string{
 // Text returns the status for people, after a number of configurations: «3 did not compile».
 func (s Status) Text() string { return cmp.Or(statusTexts[s], string(s)) }
 
-// LimitNeeds returns the peaks that the limits of the correct results need.
-func LimitNeeds(p *problem.Problem, results []Result, d hardware.Device) judge.Needs {
-	return p.LimitNeeds(func(yield func(space.Configuration) bool) {
-		for _, i := range Rank(p.Objective(), results).Indices {
-			if !yield(results[i].Configuration) {
-				return
-			}
-		}
-	}, d)
-}
-
 // AddLimits adds «% of limit» to the correct results that have none, beside the other metrics of the
 // roofline, for a device whose peaks were measured after the search.
 func AddLimits(p *problem.Problem, results []Result, d hardware.Device) {

@@ -25,30 +25,6 @@ func needing(t *testing.T, p *Problem) []Result {
 	}
 }
 
-func TestLimitNeeds(t *testing.T) {
-	for name, c := range map[string]struct {
-		n        string
-		roofline *Roofline
-		want     judge.Needs
-	}{
-		"no roofline":     {"1024", nil, judge.Needs{}},
-		"arithmetic":      {"1024", &Roofline{Flops: "1e6", Precision: "half"}, judge.Needs{Precision: hardware.PeakFloat16}},
-		"copies":          {"1024", &Roofline{Bytes: "8 * 1024"}, judge.Needs{Sets: []int64{8192}}},
-		"reads more":      {"1024", &Roofline{Bytes: "8 * 1024 * steps"}, judge.Needs{Sets: []int64{8192}, Read: true}},
-		"both":            {"1024", &Roofline{Bytes: "12 * 1024", Flops: "1"}, judge.Needs{Precision: hardware.PeakFloat32, Sets: []int64{8192}, Read: true}},
-		"sizes, the best": {"1024 * steps", &Roofline{Bytes: "8 * 1024 * steps"}, judge.Needs{Sets: []int64{16384, 8192}}},
-		"not computable":  {"1024", &Roofline{Bytes: "div(8192, steps - 1)"}, judge.Needs{Sets: []int64{8192}}},
-	} {
-		p := mustProblem(t, moving(c.n, c.roofline))
-		if got := LimitNeeds(p, needing(t, p), hardware.Device{}); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
-		}
-		if got := LimitNeeds(p, nil, hardware.Device{}); len(got.Sets) > 0 || got.Read {
-			t.Errorf("%s, no results: %+v", name, got)
-		}
-	}
-}
-
 // Limits that are added later are those of a search whose peaks were known.
 func TestAddLimits(t *testing.T) {
 	d := moving("1024", &Roofline{Flops: "1e8 * steps", Bytes: "8192"})

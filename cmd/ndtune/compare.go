@@ -113,7 +113,7 @@ func (o *compareOptions) flags() []cli.Flag {
 
 // flagsForRecords are the flags of a comparison of records alone.
 var flagsForRecords = []string{
-	"default", "objective", "output", "o", "quiet", "q", "verbose", "v", "no-peak", "fleet",
+	"default", "objective", "output", "o", "quiet", "q", "verbose", "v", "fleet",
 }
 
 func (o *compareOptions) read(c *cli.Context) (err error) {

@@ -28,7 +28,7 @@ func newSearchDisplay(ctx context.Context, j *job) searchDisplay {
 	s, p := j.session, j.plan.Spec.Problem
 	total := s.Total()
 	d := searchDisplay{job: j, printer: newPrinter(j, p, total)}
-	d.printer.begin(s.Evaluator.Device(), j.place.Devices, s.Space, s.Log, s.LimitsLater())
+	d.printer.begin(s.Evaluator.Device(), j.place.Devices, s.Space, s.Log)
 	for _, prior := range j.plan.Priors.Named {
 		j.say("%s", priorText(prior, p))
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +26,6 @@ type evaluationOptions struct {
 	buildTimeout, kernelTimeout time.Duration
 	allow                       string
 	workers                     int // 0: as many as are worth it
-	noPeak                      bool
 
 	untimed   bool            // the kernel is launched once
 	inProcess bool            // there are no workers
@@ -57,10 +58,6 @@ func (o *evaluationOptions) flags(s *specOptions) []cli.Flag {
 			"(docs/observers.md); commands, run those that it names on this machine for searches of the fleet of --listen; both with a comma"),
 		&cli.IntFlag{Name: "workers", Destination: &o.workers, Category: categoryEvaluation, DefaultText: "as many as are worth their start",
 			Usage: "at most `N` processes that build; 0: none, for debugging a driver"},
-		&cli.BoolFlag{
-			Name: "no-peak", Destination: &o.noPeak, EnvVars: []string{"NDTUNE_NO_PEAK"}, Category: categoryEvaluation,
-			Usage: "do not measure the peaks of the device if they are unknown: a specification with a roofline then has no % of limit",
-		},
 	}
 }
 
@@ -90,9 +87,9 @@ func (o *evaluationOptions) on(t *console) session.Evaluation {
 	if o.untimed {
 		e.Iterations = device.Untimed
 	}
-	if !o.noPeak && !o.untimed {
-		e.MeasurePeaks = func(ctx context.Context, l device.Listed, d hardware.Device) (*hardware.Peaks, error) {
-			return measurePeaks(ctx, t, l, d)
+	if no, _ := strconv.ParseBool(os.Getenv(noPeakVariable)); !no && !o.untimed {
+		e.MeasurePeaks = func(ctx context.Context, l device.Listed, d hardware.Device, figures []string, r *worker.Reserve) (*hardware.Peaks, error) {
+			return measurePeaks(ctx, t, l, d, figures, r)
 		}
 	}
 	return e

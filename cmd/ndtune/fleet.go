@@ -205,7 +205,7 @@ func newAgent(c *cli.Context, devices []device.Listed) *fleet.Agent {
 				BuildTimeout: s.BuildTimeout, KernelTimeout: s.KernelTimeout, Reserve: reserve, Note: note,
 			})
 		}
-		a.Devices = append(a.Devices, fleet.Device{Selector: l.Selector(), Identity: *l.Identity, Open: open, Close: reserve.Close})
+		a.Devices = append(a.Devices, fleet.Device{Selector: l.Selector(), Identity: session.Describe(l, note), Open: open, Close: reserve.Close})
 		consoleOf(c).say("offered: %s, %s", l.Selector(), strings.TrimSpace(l.Name))
 	}
 	return a

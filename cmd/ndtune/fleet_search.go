@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -198,6 +199,7 @@ func kindsOf(all []fleet.Announcement) []fleetKind {
 			kinds = append(kinds, fleetKind{identity: a.Device})
 		}
 		kinds[i].devices = append(kinds[i].devices, a)
+		kinds[i].identity.Peaks = cmp.Or(kinds[i].identity.Peaks, a.Device.Peaks)
 	}
 	return kinds
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/live"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/session"
@@ -153,6 +154,10 @@ func (j *job) searchAndShow(ctx context.Context) (*tune.Outcome, error) {
 		end.Why, end.Cause, end.Log = outcome.Stop, outcome.Cause, j.session.Log.Path()
 		if outcome.Best != nil {
 			end.Best = &outcome.Best.Configuration
+			l, err := j.plan.Spec.Problem.Limit(outcome.Best.Configuration, outcome.Device)
+			if err == nil && judge.IsBeaten(l.Share(outcome.Best.Figures().Time)) {
+				end.Beaten = l.Peak()
+			}
 		}
 	}
 	return outcome, err
@@ -185,7 +190,7 @@ func (j *job) conclude(ctx context.Context, outcome *tune.Outcome, failed error)
 		return unwritten // what has failed may be the log
 	case err != nil:
 		return err
-	case outcome.Stop == tune.Interrupted || ctx.Err() != nil:
+	case outcome.Stop == tune.Interrupted:
 		return context.Canceled
 	case outcome.Stop == tune.Environment:
 		return errReported

@@ -12,39 +12,37 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
-	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
-// quickText returns a note for a limit whose peaks were measured quickly; "" for others.
-func quickText(p *hardware.Peaks) string {
-	if p == nil || !p.Quick {
-		return ""
-	}
-	partial := ""
-	if p.Partial != "" {
-		partial = " (" + p.Partial + ")"
-	}
-	return "The limit was measured quickly" + partial + "; ndtune devices --peak measures with care, once for all runs."
-}
+// noPeakVariable is the environment variable by which scripts say that unknown peaks shall not be measured.
+const noPeakVariable = "NDTUNE_NO_PEAK"
 
-// measurePeaks measures the peaks of a device and keeps them in the user's state folder. If they cannot be
-// kept, that is only noted.
-func measurePeaks(ctx context.Context, t *console, l device.Listed, d hardware.Device) (*hardware.Peaks, error) {
-	bar := newProgress(t.notes, len(peak.Parts()), "part", t.quiet)
-	peaks, err := worker.MeasurePeaks(ctx, l, worker.PeakOptions{Output: t.diagnostics(), Begin: func(part string, number, _ int) {
+// measurePeaks measures figures of a device, or all if none is named, and keeps them in the user's state folder, with those that the
+// device has. It returns all of them. If they cannot be kept, that is only noted.
+func measurePeaks(
+	ctx context.Context, t *console, l device.Listed, d hardware.Device, figures []string, r *worker.Reserve,
+) (*hardware.Peaks, error) {
+	bar := newProgress(t.notes, len(peak.Parts(figures...)), "part", t.quiet)
+	o := worker.PeakOptions{Figures: figures, Timer: d.Timer, Output: t.diagnostics(), Reserve: r, Begin: func(part string, number, _ int) {
 		bar.done = number - 1
 		bar.describe(l.Name + ": " + part)
-	}})
+	}}
+	peaks, err := worker.MeasurePeaks(ctx, l, o)
 	bar.finish()
 	if err != nil {
-		return nil, err
+		return d.Peaks, err
 	}
-	d.Timer, d.Peaks = peaks.Timer, peaks
-	if err := record.KeepPeaks(d, ""); err != nil {
+	if d.Peaks == nil || len(figures) == 0 {
+		d.Peaks = peaks
+	} else {
+		d.Peaks.Add(peaks)
+	}
+	d.Timer = peaks.Timer
+	if err := record.KeepPeaks(d); err != nil {
 		t.note(err.Error())
 	}
-	return peaks, nil
+	return d.Peaks, nil
 }
 
 // printPeaks prints the table of a device's peaks.
@@ -70,32 +68,36 @@ func printPeaks(w io.Writer, p *hardware.Peaks) {
 	}
 }
 
-// limitDoubt explains a time that is clearly beyond the limit; "" for others.
+// limitDoubt says what to doubt if a time in milliseconds beats the limit; "" for others.
 func limitDoubt(l judge.Limit, ms float64) string {
-	if !session.IsBeyond(l, ms) {
+	if !judge.IsBeaten(l.Share(ms)) {
 		return ""
 	}
-	return "This is more than the measured peak. Something else may have used the device during that measurement " +
-		"(ndtune devices --peak measures again), or the specification's roofline counts more work than the kernel does, " +
-		"or does not count all units that it uses."
+	return judge.BeatenText(l.Peak())
 }
 
 // limitText says how far a time in milliseconds is from the limit, and which resource limits it:
 // «limit: 83 % of what the device's memory gives (3909 GB/s)».
 func limitText(l judge.Limit, ms float64) string {
-	share := fmt.Sprintf("%.0f", l.Share(ms))
-	switch {
-	case l.Share(ms) < 0.1:
-		share = formatNumber(l.Share(ms))
-	case l.Share(ms) < 10:
-		share = fmt.Sprintf("%.1f", l.Share(ms))
+	reached, unit := l.Share(ms), "GB/s"
+	if l.Resource == judge.Arithmetic {
+		unit = "GFLOP/s"
 	}
-	text := fmt.Sprintf("limit: %s %% of what the device", share)
+	share := fmt.Sprintf("%.0f", reached)
+	switch {
+	case judge.IsBeaten(reached):
+		return fmt.Sprintf("limit: beaten: %s %s, and the peak %s is %s %s", formatNumber(l.Rate*reached/100), unit, l.Peak(), formatNumber(l.Rate), unit)
+	case reached < 0.1:
+		share = formatNumber(reached)
+	case reached < 10:
+		share = fmt.Sprintf("%.1f", reached)
+	}
+	what := "'s memory gives"
 	switch l.Resource {
 	case judge.Arithmetic:
-		return text + fmt.Sprintf(" computes in %s (%s GFLOP/s)", l.Precision, formatNumber(l.Rate))
+		what = " computes in " + l.Precision
 	case judge.Caches:
-		return text + fmt.Sprintf("'s caches give for %s (%s GB/s)", formatBytes(l.Set), formatNumber(l.Rate))
+		what = "'s caches give for " + formatBytes(l.Set)
 	}
-	return text + fmt.Sprintf("'s memory gives (%s GB/s)", formatNumber(l.Rate))
+	return fmt.Sprintf("limit: %s %% of what the device%s (%s %s)", share, what, formatNumber(l.Rate), unit)
 }

@@ -28,10 +28,10 @@ func TestCtrlCDuringPeaksKeepsTheResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := startSearch(t, folder, []string{"NDTUNE_NO_PEAK=", standin.FaultsVariable + "=peak_copy hangs"}, "tune", "move.yaml", "--log", "log.jsonl", "-o", "o.csv")
-	s.await(`^Measuring the peaks of .* that the limit needs`)
+	s.await(`^Measuring the peaks of .*, once for all runs`)
 	s.signal(syscall.SIGINT)
 	ended := s.end()
-	if ended.status != statusInterrupted {
+	if ended.status != 0 {
 		t.Errorf("status %d", ended.status)
 	}
 	if !strings.Contains(ended.out, "\nbest performing configuration: block_size_x=") || !strings.Contains(ended.notes, "Interrupted: no % of limit\n") {

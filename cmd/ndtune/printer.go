@@ -16,7 +16,6 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/report"
-	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -28,7 +27,6 @@ type printer struct {
 	problem        *problem.Problem
 	quiet, verbose bool
 	tables         bool // of finalists and of a front, at the end
-	noPeak         bool // the user wants no peaks measured
 	compared       bool // one of several searches, of which only a summary is shown, on stderr
 	warnings       compilerWarnings
 	reasons        map[string]string // of failures that were shown, with the configuration of each
@@ -42,7 +40,7 @@ type printer struct {
 func newPrinter(j *job, p *problem.Problem, total int) *printer {
 	shown := &printer{
 		out: j.out, notes: j.notes, problem: p,
-		quiet: j.quiet, verbose: j.verbose, noPeak: j.options.evaluation.noPeak, compared: j.compared,
+		quiet: j.quiet, verbose: j.verbose, compared: j.compared,
 		bar: newProgress(j.notes, total, "configuration", j.quiet),
 	}
 	shown.tables = !shown.quiet && j.stream == nil // a stream has their lines
@@ -56,9 +54,8 @@ func newPrinter(j *job, p *problem.Problem, total int) *printer {
 	return shown
 }
 
-// begin shows the device and the problem of a search. LimitLater reports whether the limit of the
-// device is measured after the search.
-func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Space, log *record.Log, limitLater bool) {
+// begin shows the device and the problem of a search.
+func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Space, log *record.Log) {
 	p.size = s.Len()
 	if p.quiet {
 		return
@@ -86,9 +83,6 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	}
 	if !p.problem.Verified() {
 		fmt.Fprintln(p.notes, "The specification has no verify: the output is not checked, and results are unverified.")
-	}
-	if err := p.problem.LimitKnown(d); err != nil && !limitLater && (d.Peaks != nil || !p.noPeak) {
-		fmt.Fprintln(p.notes, session.NoLimit(err, d.Peaks, log.Resumed() > 0))
 	}
 	p.printInstruments(d)
 	for _, notice := range p.problem.Notices() {
@@ -280,10 +274,8 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	}
 	if l, err := p.problem.Limit(o.Best.Configuration, o.Device); err == nil && !p.quiet {
 		fmt.Fprintln(p.out, limitText(l, f.Time))
-		for _, note := range []string{limitDoubt(l, f.Time), quickText(o.Device.Peaks)} {
-			if note != "" {
-				fmt.Fprintln(p.notes, note)
-			}
+		if note := limitDoubt(l, f.Time); note != "" {
+			fmt.Fprintln(p.notes, note)
 		}
 	}
 	if p.tables {

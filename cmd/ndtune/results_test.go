@@ -236,13 +236,14 @@ var resultLines = []*regexp.Regexp{
 	bestLine,
 	regexp.MustCompile(`^build options: (-\S+ |-D \w+=\S+ ?)+$`),
 	regexp.MustCompile(`^launch: global size \d+(×\d+)*, local size \d+(×\d+)*$`),
+	regexp.MustCompile(`^limit: beaten: [\d.]+ G(B|FLOP)/s, and the peak \w+ is [\d.]+ G(B|FLOP)/s$`),
 	regexp.MustCompile(`^limit: [\d.]+ % of what the device('s memory gives|'s caches give for [\d.]+ [KMGT]?i?B| computes in float\d\d) \([\d.]+ G(B|FLOP)/s\)$`),
 }
 
 var (
 	// measuredLine is a configuration with its time: block_size_x=16, time=1.636ms, GB/s=3.2.
-	measuredLine = regexp.MustCompile(`^(\w+=[^,]+, )+time=\d+\.\d+ms(, [^,=]+=[-+.e\d]+)*(, measured once)?(, unverified)?$`)
-	bestLine     = regexp.MustCompile(`^best performing configuration: (\w+=[^,]+, )+time=\d+\.\d+ms(, [^,=]+=[-+.e\d]+)*(, unverified)?$`)
+	measuredLine = regexp.MustCompile(`^(\w+=[^,]+, )+time=\d+\.\d+ms(, [^,=]+=([-+.e\d]+|beaten))*(, measured once)?(, unverified)?$`)
+	bestLine     = regexp.MustCompile(`^best performing configuration: (\w+=[^,]+, )+time=\d+\.\d+ms(, [^,=]+=([-+.e\d]+|beaten))*(, unverified)?$`)
 )
 
 func onlyResults(ts *testscript.TestScript, neg bool, args []string) {

@@ -217,8 +217,8 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 	fmt.Fprintf(w, "output: %s\n", verified)
 	if l, err := p.Limit(r.Configuration, o.Device); err == nil && len(r.Times) > 0 {
 		fmt.Fprintln(w, limitText(l, r.Time()))
-		if note := quickText(o.Device.Peaks); note != "" {
-			fmt.Fprintln(w, note)
+		if doubt := limitDoubt(l, r.Time()); doubt != "" {
+			fmt.Fprintln(w, doubt)
 		}
 	}
 	d := r.Durations

@@ -75,10 +75,7 @@ func showSpace(ctx context.Context, t *console, o *spaceOptions) error {
 		if err != nil {
 			return err
 		}
-		d, err := session.Describe(listed, t.note)
-		if err != nil {
-			return err
-		}
+		d := session.Describe(listed, t.note)
 		identity = &d
 	}
 	began := time.Now()

@@ -32,6 +32,7 @@ type streamEnd struct {
 	Why    tune.StopReason      `json:"why,omitempty"`
 	Cause  string               `json:"cause,omitempty"`
 	Best   *space.Configuration `json:"best,omitempty"`
+	Beaten string               `json:"limit_beaten,omitempty"` // by the best: the peak to doubt
 	Log    string               `json:"log,omitempty"`
 	Error  string               `json:"error,omitempty"`
 }

@@ -34,7 +34,7 @@ func measuredCells(time float64, metrics []judge.MetricValue) []string {
 	cells := []string{"time=" + formatTime(time)}
 	for _, m := range metrics {
 		if !math.IsNaN(m.Value) {
-			cells = append(cells, m.Name+"="+formatNumber(m.Value))
+			cells = append(cells, m.Text())
 		}
 	}
 	return cells

@@ -79,7 +79,7 @@ example()
     done
     if [ -z "$LOGS" ]; then
         rm -f "$log"
-        "$ndtune" tune "$spec" "$@" --device "$device" --max-evals "$evaluations" --no-peak -q --log "$log" >/dev/null
+        NDTUNE_NO_PEAK=1 "$ndtune" tune "$spec" "$@" --device "$device" --max-evals "$evaluations" -q --log "$log" >/dev/null
     else
         log=$LOGS/$name.jsonl
         [ -e "$log" ] || log=$log.gz

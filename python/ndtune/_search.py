@@ -92,7 +92,7 @@ class Search(Outcome):
     def _arguments(self, folder: str, callbacks: Callbacks) -> list[str]:
         """The command line of the program."""
         task = self.task
-        arguments = ["tune", "-", "--json", "--no-peak", "--log", task.keep_log or os.path.join(folder, "run.jsonl")]
+        arguments = ["tune", "-", "--json", "--log", task.keep_log or os.path.join(folder, "run.jsonl")]
         arguments += [*task.plan.arguments, *self._observed.arguments, *task.flags]
         if task.plan.object:
             arguments += ["--strategy", "command:" + shlex.join(callbacks.command("strategy"))]

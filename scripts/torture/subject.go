@@ -48,11 +48,11 @@ func (s *subject) wrong(what, detail string) {
 // start starts the search, or goes on with it. The command begins with some words before the program.
 func (s *subject) start(before []string, more ...string) (*harness.Program, error) {
 	words := append(before, filepath.Join(s.programs, "ndtune"), "tune", filepath.Join(s.folder, "spin.yaml"),
-		"--log", s.log, "-q", "--no-peak", "--workers", "2")
+		"--log", s.log, "-q", "--workers", "2")
 	if s.device != "" {
 		words = append(words, "--device", s.device)
 	}
-	environment := []string{"TMPDIR=" + s.temporary, "XDG_STATE_HOME=" + s.folder, "XDG_CACHE_HOME=" + s.folder, "POCL_CACHE_DIR=" + filepath.Join(s.folder, "pocl")}
+	environment := []string{"NDTUNE_NO_PEAK=1", "TMPDIR=" + s.temporary, "XDG_STATE_HOME=" + s.folder, "XDG_CACHE_HOME=" + s.folder, "POCL_CACHE_DIR=" + filepath.Join(s.folder, "pocl")}
 	s.begun++
 	return harness.Launch(s.folder, fmt.Sprintf("search%d", s.begun), environment, append(words, more...)...)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune/judge"
 )
 
 // The names of tables.
@@ -90,7 +91,10 @@ func (c *Comparison) deviceTable() figure.Table {
 	for _, d := range c.Devices {
 		took, limit, gain, configuration := "–", "–", "–", "–"
 		if b := d.Best; b != nil {
-			took, limit, configuration = figure.Milliseconds(b.Time)+"ms", numberOr(b.OfLimit, "–"), b.Configuration
+			took, limit, configuration = figure.Milliseconds(b.Time)+"ms", shareText(b.OfLimit), b.Configuration
+			if b.OfLimit != nil && judge.IsBeaten(*b.OfLimit) {
+				t.Notes = append(t.Notes, d.Letter+": "+judge.BeatenText(""))
+			}
 			if b.Gain != nil {
 				gain = times(b.Gain)
 			} else {
@@ -182,7 +186,7 @@ func (c *Comparison) overallTable() figure.Table {
 		} else {
 			took = append(took, "–")
 		}
-		limits = append(limits, numberOr(cell.OfLimit, "–"))
+		limits = append(limits, shareText(cell.OfLimit))
 	}
 	t.Rows = append(t.Rows, slowdowns, took)
 	if c.limited() {
@@ -191,6 +195,14 @@ func (c *Comparison) overallTable() figure.Table {
 	t.Notes = append(t.Notes, c.Candidates(),
 		fmt.Sprintf("performance portability: %s, where each %s's own best has 1", figure.Number(o.Portability), c.noun()))
 	return t
+}
+
+// shareText is a share of the limit in a table.
+func shareText(share *float64) string {
+	if share == nil {
+		return "–"
+	}
+	return judge.ShareText(*share)
 }
 
 // Candidates tells from how many configurations the best over all was chosen, or "" if there is none.
@@ -226,11 +238,3 @@ func cellText(c *Cell, reasons []string) string {
 }
 
 func times(v *float64) string { return figure.Number(*v) + "×" }
-
-// numberOr is the text of a number, or another text if it is unknown.
-func numberOr(v *float64, unknown string) string {
-	if v == nil {
-		return unknown
-	}
-	return figure.Number(*v)
-}

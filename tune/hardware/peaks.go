@@ -15,11 +15,7 @@ type Peaks struct {
 	Timer    string          `json:"timer"`    // TimerEvent or TimerHost
 	Figures  map[string]Peak `json:"figures"`  // by name, see PeakFigures
 
-	// Quick means that only the figures that searches needed were measured, with fewer sizes of buffers, and
-	// on a CPU with as many variants of kernels as a few seconds allow. Each figure and each point of a curve
-	// was then measured several times: see Repeats. Partial names the measurements for which the time did not
-	// suffice; "": none.
-	Quick   bool   `json:"quick,omitempty"`
+	// Partial names the measurements for which the time did not suffice; "": none.
 	Partial string `json:"partial,omitempty"`
 
 	// Copy and Read are the rates of a copy and of a read that go over a set of buffers again and
@@ -34,88 +30,12 @@ type Peak struct {
 	Unit    string  `json:"unit"`
 	Variant string  `json:"variant,omitempty"` // of the kernel that reached it, for people
 	Missing string  `json:"missing,omitempty"` // the reason why there is no value
-
-	// Repeats are the values that were measured quickly, by the best variant of each measurement. Value is the
-	// highest that another one confirms: see Confirmed. None if the peaks are not quick.
-	Repeats []float64 `json:"repeats,omitempty"`
 }
 
 // A Bandwidth is the rate at which a set of buffers is moved.
 type Bandwidth struct {
 	Bytes int64   `json:"bytes"` // of all buffers together
 	Rate  float64 `json:"rate"`  // GB/s, of 10^9 bytes, read and written together
-
-	Repeats []float64 `json:"repeats,omitempty"` // as those of a Peak
-}
-
-// agreement is the share of a value that another one must reach to confirm it.
-const agreement = 0.95
-
-// Confirmed returns the highest of some measured values that another one confirms: it is at most 5 % lower.
-// So neither a measurement that something else has disturbed counts, nor a single one that is too high. If no
-// value is confirmed, it returns the highest, and false.
-func Confirmed(values []float64) (float64, bool) {
-	sorted := slices.Sorted(slices.Values(values))
-	for i := len(sorted) - 1; i > 0; i-- {
-		if sorted[i-1] >= agreement*sorted[i] {
-			return sorted[i], true
-		}
-	}
-	return slices.Max(append(sorted, 0)), false
-}
-
-// mostRepeats is how many values are kept of each figure.
-const mostRepeats = 8
-
-// merge adds the repeats of another measurement.
-func (p Peak) merge(other Peak) Peak {
-	if len(other.Repeats) == 0 && len(p.Repeats) > 0 { // it could not be measured again
-		return p
-	}
-	merged := other
-	merged.Repeats = slices.Concat(p.Repeats, other.Repeats)
-	merged.Repeats = merged.Repeats[max(0, len(merged.Repeats)-mostRepeats):]
-	if merged.Value, _ = Confirmed(merged.Repeats); merged.Value == p.Value && p.Value > 0 {
-		merged.Variant = p.Variant
-	}
-	return merged
-}
-
-// LeastRepeats returns how often every figure of quick peaks was measured.
-func (p *Peaks) LeastRepeats() int {
-	least := 0
-	for _, figure := range p.Figures {
-		if n := len(figure.Repeats); n > 0 && (least == 0 || n < least) {
-			least = n
-		}
-	}
-	return least
-}
-
-// MergeQuick returns peaks with the figures and the repeats of both, of one device. Both are quick, and may be nil.
-func (p *Peaks) MergeQuick(later *Peaks) *Peaks {
-	if p == nil || later == nil {
-		return cmp.Or(p, later)
-	}
-	merged := *later
-	merged.Figures = maps.Clone(p.Figures)
-	for name, figure := range later.Figures {
-		merged.Figures[name] = p.Figures[name].merge(figure)
-	}
-	merged.Copy, merged.Read = mergeCurves(p.Copy, later.Copy), mergeCurves(p.Read, later.Read)
-	return &merged
-}
-
-func mergeCurves(a, b []Bandwidth) []Bandwidth {
-	points := map[int64]Peak{}
-	for _, point := range slices.Concat(a, b) {
-		points[point.Bytes] = points[point.Bytes].merge(Peak{Value: point.Rate, Repeats: point.Repeats})
-	}
-	var curve []Bandwidth
-	for _, bytes := range slices.Sorted(maps.Keys(points)) {
-		curve = append(curve, Bandwidth{bytes, points[bytes].Value, points[bytes].Repeats})
-	}
-	return curve
 }
 
 // The names of the figures.
@@ -151,6 +71,16 @@ func (p *Peaks) Value(name string) float64 {
 		return 0
 	}
 	return p.Figures[name].Value
+}
+
+// Lacking returns those of some figures that nobody has measured. Peaks may be nil.
+func (p *Peaks) Lacking(figures []string) (lacking []string) {
+	for _, name := range figures {
+		if p == nil || p.Figures[name] == (Peak{}) {
+			lacking = append(lacking, name)
+		}
+	}
+	return lacking
 }
 
 // Add adds the figures of part.

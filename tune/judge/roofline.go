@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 )
@@ -47,6 +48,17 @@ func (r *Roofline) Reserved() []string {
 		return nil
 	}
 	return append(r.Metrics(hardware.Device{}), MetricOfLimit)
+}
+
+// Peaks returns the names of the peaks of a device from which limits are computed.
+func (r *Roofline) Peaks() (names []string) {
+	if r != nil && r.Flops != nil {
+		names = append(names, r.Precision)
+	}
+	if r != nil && r.Bytes != nil {
+		names = append(names, hardware.PeakMemoryCopy, hardware.PeakMemoryRead)
+	}
+	return names
 }
 
 // Known returns an error that says why no limit can be computed with these peaks, or nil.
@@ -115,14 +127,43 @@ type Limit struct {
 // Share returns the limit as a percentage of a time in milliseconds.
 func (l Limit) Share(ms float64) float64 { return 100 * l.Time / ms }
 
+// Peak returns the name of the measured peak that the limit comes from, above all.
+func (l Limit) Peak() string {
+	switch l.Resource {
+	case Arithmetic:
+		return l.Precision
+	case Caches:
+		return hardware.PeakCacheCopy
+	}
+	return hardware.PeakMemoryCopy
+}
+
+// beatenShare is the share of a limit in percent from which its peaks or its work are doubted: measurements agree within 5 %.
+const beatenShare = 105
+
+// IsBeaten reports whether a share of a limit in percent is more than a kernel can reach.
+func IsBeaten(share float64) bool { return share > beatenShare }
+
+// ShareText returns a share of a limit for people.
+func ShareText(share float64) string {
+	if IsBeaten(share) {
+		return "beaten"
+	}
+	return figure.Number(share)
+}
+
+// BeatenText says which peak to doubt if the limit is beaten, "" for any, and what to do.
+func BeatenText(peak string) string {
+	return "The limit is beaten: doubt the measured peak " + cmp.Or(peak, "of the memory or of the arithmetic") + ". Something else may have used the device while it was measured: measure it anew with " +
+		"ndtune devices --peak while the device has nothing else to do. Or the roofline of the specification counts more work than the " +
+		"kernel does, or does not count all units that it uses."
+}
+
 // Buffers are the sizes of buffers in bytes.
 type Buffers struct {
 	All, Outputs float64
 	Cold         bool // the caches hold other data before a launch
 }
-
-// Reads reports whether some of the bytes that a launch moves are read beyond those that are copied.
-func (b Buffers) Reads(bytes float64) bool { return bytes > copied(bytes, b.Outputs) }
 
 // Set returns the size of all buffers together as an integer.
 func (b Buffers) Set() int64 { return int64(min(b.All, math.MaxInt64/2)) }
@@ -162,13 +203,6 @@ func copied(bytes, written float64) float64 { return 2 * min(written, max(0, byt
 
 // milliseconds returns the time of an amount of operations or bytes at a rate of 10⁹ a second.
 func milliseconds(amount, rate float64) float64 { return amount / rate / 1e6 }
-
-// Needs are the peaks of a device from which the limits of some results are computed.
-type Needs struct {
-	Precision string  // the peak of the arithmetic; "": none
-	Sets      []int64 // bytes of all buffers together, the best result's first; none: no bandwidth
-	Read      bool    // bytes are read beyond those that are copied
-}
 
 // Amount returns the value of an expression that must not be negative, 0 for nil. The noun
 // begins the error message; it may be empty.

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/ndtune/ndtune/internal/figure"
 )
 
 // Stats summarise the timed launches of a configuration. All but Count are in milliseconds. The time of the configuration is the median:
@@ -75,6 +77,14 @@ func (j Judgement) Metric(name string) (float64, bool) { return Named(j.Metrics,
 type MetricValue struct {
 	Name  string
 	Value float64
+}
+
+// Text returns the metric for people: a share of the limit that cannot be is none.
+func (m MetricValue) Text() string {
+	if m.Name == MetricOfLimit {
+		return m.Name + "=" + ShareText(m.Value)
+	}
+	return m.Name + "=" + figure.Number(m.Value)
 }
 
 // Named returns the value of the named metric.

@@ -3,7 +3,6 @@ package problem
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -152,37 +151,8 @@ func (p *Problem) rooflineMetrics(
 	return metrics
 }
 
-// LimitNeeds returns the peaks that [Problem.Limit] needs for some configurations, the best first.
-func (p *Problem) LimitNeeds(configurations iter.Seq[space.Configuration], d hardware.Device) judge.Needs {
-	var n judge.Needs
-	if p.roofline == nil {
-		return n
-	}
-	if p.roofline.Flops != nil {
-		n.Precision = p.roofline.Precision
-	}
-	if p.roofline.Bytes == nil {
-		return n
-	}
-	known := map[int64]bool{}
-	for c := range configurations {
-		env := p.environmentOf(c, d)
-		bytes, err := judge.Amount("", p.roofline.Bytes, env)
-		if err != nil {
-			continue // no limit either
-		}
-		b, err := p.buffers(env)
-		if err != nil {
-			continue
-		}
-		n.Read = n.Read || b.Reads(bytes)
-		if set := b.Set(); !known[set] {
-			known[set] = true
-			n.Sets = append(n.Sets, set)
-		}
-	}
-	return n
-}
+// LimitPeaks returns the names of the peaks of a device from which [Problem.Limit] is computed; none without a roofline.
+func (p *Problem) LimitPeaks() []string { return p.roofline.Peaks() }
 
 // LimitTime returns the time of [Problem.Limit], or NaN if there is no limit.
 func (p *Problem) LimitTime(c space.Configuration, d hardware.Device) float64 {

@@ -224,3 +224,19 @@ func TestReadsPeaks(t *testing.T) {
 		}
 	}
 }
+
+func TestLimitPeaks(t *testing.T) {
+	for name, c := range map[string]struct {
+		roofline *task.Roofline
+		want     []string
+	}{
+		"no roofline": {nil, nil},
+		"arithmetic":  {&task.Roofline{Flops: "1e6", Precision: "half"}, []string{hardware.PeakFloat16}},
+		"bytes":       {&task.Roofline{Bytes: "8 * 1024"}, []string{hardware.PeakMemoryCopy, hardware.PeakMemoryRead}},
+		"both":        {&task.Roofline{Bytes: "12", Flops: "1"}, []string{hardware.PeakFloat32, hardware.PeakMemoryCopy, hardware.PeakMemoryRead}},
+	} {
+		if got := mustProblem(t, moving("1024", c.roofline)).LimitPeaks(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}

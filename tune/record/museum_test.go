@@ -244,7 +244,7 @@ func TestMuseumPeaks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := record.KnownPeaks(r.Header.Device, 3, ""); err != nil || !reflect.DeepEqual(got, r.Header.Device.Peaks) {
+	if got, err := record.KnownPeaks(r.Header.Device, 3); err != nil || !reflect.DeepEqual(got, r.Header.Device.Peaks) {
 		t.Errorf("%v, %v, not %v", got, err, r.Header.Device.Peaks)
 	}
 }

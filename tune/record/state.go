@@ -92,11 +92,8 @@ func fileWord(text string) string {
 // KnownPeaks are the peaks of a device that [KeepPeaks] has kept of this driver, measured by a
 // method; nil: there are none. A file that cannot be read is an error: measuring anew and
 // keeping that mends it.
-//
-// Conditions is "" for peaks that were measured with care. Quick ones are kept apart, by the conditions under
-// which they were measured: the timer, the power limit and the clocks.
-func KnownPeaks(d hardware.Device, method int, conditions string) (*hardware.Peaks, error) {
-	path, err := peaksPath(d, conditions)
+func KnownPeaks(d hardware.Device, method int) (*hardware.Peaks, error) {
+	path, err := peaksPath(d)
 	if err != nil {
 		return nil, fmt.Errorf("look for the device's peaks: %w", err)
 	}
@@ -118,16 +115,16 @@ func KnownPeaks(d hardware.Device, method int, conditions string) (*hardware.Pea
 }
 
 // KeepPeaks keeps the peaks of a device, which it holds, in the user's state folder: in peaks
-// beside the run logs, a file for each device and driver, and for the conditions of [KnownPeaks]. Earlier ones are replaced.
-func KeepPeaks(d hardware.Device, conditions string) error {
-	if err := keepPeaks(d, conditions); err != nil {
+// beside the run logs, a file for each device and driver. Earlier ones are replaced.
+func KeepPeaks(d hardware.Device) error {
+	if err := keepPeaks(d); err != nil {
 		return fmt.Errorf("keep the device's peaks: %w", err)
 	}
 	return nil
 }
 
-func keepPeaks(d hardware.Device, conditions string) error {
-	path, err := peaksPath(d, conditions)
+func keepPeaks(d hardware.Device) error {
+	path, err := peaksPath(d)
 	if err != nil {
 		return err
 	}
@@ -145,12 +142,12 @@ func keepPeaks(d hardware.Device, conditions string) error {
 }
 
 // peaksPath is the file for a device: amd-epyc-3f9a1c0b2d4e5f60.json.
-func peaksPath(d hardware.Device, conditions string) (string, error) {
+func peaksPath(d hardware.Device) (string, error) {
 	folder, err := StateFolder()
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256([]byte(d.PeaksKey() + conditions))
+	sum := sha256.Sum256([]byte(d.PeaksKey()))
 	name := fmt.Sprintf("%x.json", sum[:8])
 	if word := strings.ToLower(fileWord(d.Name)); word != "" {
 		name = word + "-" + name

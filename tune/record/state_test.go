@@ -42,13 +42,13 @@ func TestPeaksAreKept(t *testing.T) {
 	d := peaked()
 	bare := d
 	bare.Peaks, bare.Timer = nil, ""
-	if got, err := KnownPeaks(bare, 3, ""); got != nil || err != nil {
+	if got, err := KnownPeaks(bare, 3); got != nil || err != nil {
 		t.Errorf("before: %+v, %v", got, err)
 	}
-	if err := KeepPeaks(d, ""); err != nil {
+	if err := KeepPeaks(d); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := KnownPeaks(bare, 3, ""); err != nil || !reflect.DeepEqual(got, d.Peaks) {
+	if got, err := KnownPeaks(bare, 3); err != nil || !reflect.DeepEqual(got, d.Peaks) {
 		t.Errorf("%+v, %v; want %+v", got, err, d.Peaks)
 	}
 	for what, change := range map[string]func(*hardware.Device){
@@ -57,18 +57,18 @@ func TestPeaksAreKept(t *testing.T) {
 	} {
 		other := bare
 		change(&other)
-		if got, err := KnownPeaks(other, 3, ""); got != nil || err != nil {
+		if got, err := KnownPeaks(other, 3); got != nil || err != nil {
 			t.Errorf("another %s: %+v, %v", what, got, err)
 		}
 	}
-	if got, err := KnownPeaks(bare, 4, ""); got != nil || err != nil {
+	if got, err := KnownPeaks(bare, 4); got != nil || err != nil {
 		t.Errorf("another method: %+v, %v", got, err)
 	}
 	d.Peaks.Figures[hardware.PeakMemoryCopy] = hardware.Peak{Value: 1, Unit: "GB/s"}
-	if err := KeepPeaks(d, ""); err != nil {
+	if err := KeepPeaks(d); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := KnownPeaks(bare, 3, ""); err != nil || got.Value(hardware.PeakMemoryCopy) != 1 {
+	if got, err := KnownPeaks(bare, 3); err != nil || got.Value(hardware.PeakMemoryCopy) != 1 {
 		t.Errorf("measured anew: %+v, %v", got, err)
 	}
 	files, err := filepath.Glob(filepath.Join(folder, "ndtune", "peaks", "*"))
@@ -80,11 +80,11 @@ func TestPeaksAreKept(t *testing.T) {
 func TestPeaksThatCannotBeRead(t *testing.T) {
 	inFolder(t)
 	d := peaked()
-	path, err := peaksPath(d, "")
+	path, err := peaksPath(d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := KeepPeaks(d, ""); err != nil {
+	if err := KeepPeaks(d); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(path)
@@ -95,14 +95,14 @@ func TestPeaksThatCannotBeRead(t *testing.T) {
 		if err := os.WriteFile(path, whole[:n], 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := KnownPeaks(d, 3, ""); got != nil || err == nil || !strings.Contains(err.Error(), path) {
+		if got, err := KnownPeaks(d, 3); got != nil || err == nil || !strings.Contains(err.Error(), path) {
 			t.Fatalf("cut after %d bytes: %+v, %v", n, got, err)
 		}
 	}
-	if err := KeepPeaks(d, ""); err != nil {
+	if err := KeepPeaks(d); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := KnownPeaks(d, 3, ""); got == nil || err != nil {
+	if got, err := KnownPeaks(d, 3); got == nil || err != nil {
 		t.Errorf("kept anew: %+v, %v", got, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/markdown"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/judge"
 )
 
 // markdownRows is how many of the best configurations a table has.
@@ -148,6 +149,8 @@ func formatMeasure(m Measure, v float64) string {
 		return ""
 	case m.Unit == "ms":
 		return figure.Milliseconds(v)
+	case m.Name == judge.MetricOfLimit:
+		return judge.ShareText(v)
 	}
 	return figure.Number(v)
 }

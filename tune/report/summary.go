@@ -160,7 +160,7 @@ func describeBest(run *Run) *Best {
 		if v, known := f.Metric(m.Name); known {
 			figure.Value, figure.AtTime = v, true
 		}
-		if !math.IsNaN(figure.Value) && !math.IsInf(figure.Value, 0) {
+		if !math.IsNaN(figure.Value) && !math.IsInf(figure.Value, 0) && !(m.Name == judge.MetricOfLimit && judge.IsBeaten(figure.Value)) {
 			d.Metrics = append(d.Metrics, figure)
 		}
 	}
@@ -233,6 +233,9 @@ func noticesOf(run *Run, h *record.Header) []Notice {
 		warn("%s.", text)
 	}
 	r := &run.results[b.Row]
+	if share, known := r.Figures().Metric(judge.MetricOfLimit); known && judge.IsBeaten(share) {
+		warn("%s", judge.BeatenText(""))
+	}
 	if stats := r.Stats(); stats.Mean > 0 && stats.Count > 1 && stats.StandardDeviation/stats.Mean > noisy && !b.Final {
 		warn("The times of the best scatter by %s %% (standard deviation over mean of %d launches): a repeated run may choose another.",
 			figure.Number(100*stats.StandardDeviation/stats.Mean), stats.Count)

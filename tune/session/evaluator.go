@@ -39,8 +39,9 @@ type Evaluation struct {
 	Named         bool // the user named the configurations: each is measured in full
 	AllowSettings bool // the specification may change settings of the devices
 
-	// MeasurePeaks measures all peaks of a device with care and keeps them; nil: unknown peaks are not measured.
-	MeasurePeaks func(context.Context, device.Listed, hardware.Device) (*hardware.Peaks, error)
+	// MeasurePeaks measures figures of a device, in a worker of a reserve if it has one, and keeps them with those that the
+	// device has. It returns all of them. Nil: unknown peaks are not measured.
+	MeasurePeaks func(_ context.Context, _ device.Listed, d hardware.Device, figures []string, r *worker.Reserve) (*hardware.Peaks, error)
 }
 
 // OpenEvaluator opens the evaluator, with the peaks that were found.
@@ -96,7 +97,7 @@ func (s *Session) openPool(ctx context.Context, earlyStop float64) error {
 	pool, err := worker.Open(ctx, s.place.Devices, s.plan.Spec.Problem, worker.Options{
 		Workers: e.Workers, Single: e.Named, Timer: s.timer, Peaks: s.limits.peaks, Iterations: s.launches(), EarlyStop: earlyStop,
 		BuildTimeout: e.BuildTimeout, KernelTimeout: e.KernelTimeout, Set: s.controls.setters(),
-		Outputs: e.Outputs, Reserve: e.Reserve, Needs: s.limits.needs, Note: s.listener.Note,
+		Outputs: e.Outputs, Reserve: e.Reserve, Note: s.listener.Note,
 	})
 	if err == nil {
 		s.Evaluator = pool

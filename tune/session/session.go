@@ -117,7 +117,11 @@ func (s *Session) Open(ctx context.Context) error {
 	if err := s.OpenSpace(ctx); err != nil {
 		return err
 	}
-	return s.OpenLog()
+	if err := s.OpenLog(); err != nil {
+		return err
+	}
+	s.sayNoLimit()
+	return nil
 }
 
 // OpenSpace makes the search space, and finds the configurations and priors that the strategy begins with.

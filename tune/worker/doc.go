@@ -42,7 +42,7 @@
 //	          ←  turn      which configuration is measured next
 //	          ←  remeasured
 //
-//	hello     →            the device, and which parts of its peaks the worker shall measure
+//	hello     →            the device, and which of its peaks the worker shall measure
 //	          ←  measured  the results of a part so far, at the begin of each part, during it and at its end
 //
 //	release   →            the problem is over: the worker releases all but its context, and waits for another hello
@@ -70,9 +70,6 @@
 // final, unless it is that of a launch, which is repeated once: see repeat.go. Two new workers that die while they make the reference, or three
 // in a row that die before they are ready, end the run. Workers of a GPU are killed at the end and not waited for, because the driver
 // takes a second to clear their contexts away.
-//
-// A GPU's peaks cost no time: while builders compile, the worker that evaluates measures one variant after the other, whenever no assignment
-// came for 2 ms. The same process times, so nothing is ever measured beside a timed launch.
 //
 // The expected output is made once, and handed to every worker that needs it. A worker that alone needs it, and made it within a second,
 // keeps it to itself, because a pipe needs 0.4 s for 64 MiB. NDTUNE_WORKER_TRACE=FILE makes workers write each assignment that they begin.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/process"
 )
@@ -47,8 +46,6 @@ func (p *Pool) handle(e event, now time.Time) error {
 		m.begin(a.Stage.Stage, now)
 		p.launched = p.launched || a.Stage.Stage == device.StageVerify
 		p.watchStage(m, a.Stage.Launches, now)
-	case a.Probing != nil:
-		m.probing = a.Probing.Now
 	case a.Ask:
 		m.first = a.First
 		p.ask(m, now)
@@ -187,8 +184,6 @@ func (p *Pool) expire(now time.Time) error {
 		case m.stage == device.StageReference:
 			limit := referenceFactor * p.options.BuildTimeout
 			return fmt.Errorf("making the right output took longer than %s (%d times --build-timeout)", limit, referenceFactor)
-		case m.probing && m.task != nil:
-			p.probeFailed(m)
 		case m.task != nil && m.task.slow != nil: // it is repeated
 			t := m.task
 			m.task = nil
@@ -274,9 +269,6 @@ func (p *Pool) died(m *member, end *process.End, now time.Time) error {
 	switch {
 	case m.state == stopping:
 		return nil
-	case m.probing && (m.task != nil || m.state == idle):
-		p.probeFailed(m)
-		return nil
 	case m.state == idle:
 		return nil
 	case m.state == starting:
@@ -306,16 +298,6 @@ func (p *Pool) died(m *member, end *process.End, now time.Time) error {
 	t.deaths++
 	p.queue(m.builds).first(t)
 	return nil
-}
-
-// probeFailed deals with a worker that has died or hangs while it measured peaks. Its assignment is not to blame, and no other worker
-// of the pool measures peaks.
-func (p *Pool) probeFailed(m *member) {
-	p.hello.Task = peak.Task{}
-	if m.task != nil {
-		p.queue(m.builds).first(m.task)
-		m.task = nil
-	}
 }
 
 // diedStarting counts workers that did not get ready.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/process"
 )
@@ -55,7 +54,6 @@ type member struct {
 	again     *again      // that it measures
 	done      int         // assignments that it has ended
 	doubtful  bool        // a kernel may have damaged it
-	probing   bool        // it measures peaks, and begins with its assignment afterwards
 	stage     device.Stage
 	stageFrom time.Time // when it began
 	watch     process.Watch
@@ -81,9 +79,6 @@ func (p *Pool) start(builds bool, index int, now time.Time) error {
 	h := p.hello
 	h.Builds, h.Selector, h.Device = builds, p.devices[index].Selector(), p.identities[index]
 	h.Device.Timer = cmp.Or(p.identity.Timer, p.options.Timer)
-	if builds || index > 0 || p.noBuilders || p.shared {
-		h.Task = peak.Task{} // others use what it would measure
-	}
 	evaluators := len(p.devices)
 	if p.noBuilders {
 		evaluators = p.most

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
@@ -33,10 +32,6 @@ type Options struct {
 
 	// Peaks are the measured peaks of the devices, for metrics and objectives; nil: unknown.
 	Peaks *hardware.Peaks
-
-	// Needs are the peaks of a GPU that the limits of the search need: the worker that evaluates measures them while it has
-	// nothing else to do. Afterwards, MeasurePeaks with the same Needs and Reserve returns them. Nil: none.
-	Needs *judge.Needs
 
 	// Set changes the settings that configurations have, for each of the devices in their order; nil: that is not allowed. The
 	// pool calls it in this process, one call at a time. Its owner restores the settings after the pool is closed.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/observe"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -145,10 +144,6 @@ func (p *Pool) prepare() (err error) {
 	p.hello = hello{
 		Digest: p.problem.Digest(), Maker: p.options.Maker, Input: p.options.Input,
 		Iterations: p.options.Iterations, EarlyStop: p.options.EarlyStop, Outputs: p.options.Outputs,
-	}
-	// Probes would be measured at any settings, and disturb what is observed.
-	if len(p.problem.SettingNames()) == 0 && len(p.problem.Observed()) == 0 {
-		p.hello.Task = peak.Task{Needs: p.options.Needs}
 	}
 	if p.judging > 0 {
 		if p.hello.Scratch, err = os.MkdirTemp("", "ndtune-verify-"); err != nil {

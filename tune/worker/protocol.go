@@ -8,7 +8,6 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
@@ -52,7 +51,6 @@ type answer struct {
 	Turn       *turn
 	Remeasured *remeasured
 	Measured   *measured
-	Probing    *probing
 	Described  *described
 	Failed     string             // why
 	Timer      *device.TimerError // with Failed: that
@@ -78,9 +76,7 @@ type hello struct {
 	Scratch    string // a folder for temporary files, which outlives the worker
 	Alone      bool   // no other worker needs the right outputs, unless this one dies
 
-	Survey bool      // measure the peaks of the task, and do nothing else
-	Done   int       // parts of the survey that are done
-	Task   peak.Task // of a worker that evaluates: what it measures while it has nothing else to do
+	Survey []string // measure these peaks, and do nothing else
 
 	Program *program // whose kernels to declare, and nothing else
 }
@@ -171,13 +167,10 @@ type outputs struct {
 
 // measured says what is known of a part of the peaks.
 type measured struct {
-	Part  string          // "": the time was up before all parts had ended
+	Part  string
 	Peaks *hardware.Peaks // nil: the part begins
 	End   bool            // it ends
 }
-
-// probing says that a worker begins to measure, of itself, a part of the peaks, or that it has ended.
-type probing struct{ Now bool }
 
 func valuesOf(c space.Configuration) values {
 	v := make(values, c.Len())

@@ -12,7 +12,6 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
@@ -108,8 +107,7 @@ func TestOneProcessForASearch(t *testing.T) {
 		pool.Close()
 	}
 	search()
-	needs := judge.Needs{Precision: hardware.PeakFloat32}
-	peaks, err := MeasurePeaks(t.Context(), testDevice(t), PeakOptions{Needs: &needs, Reserve: r})
+	peaks, err := MeasurePeaks(t.Context(), testDevice(t), PeakOptions{Figures: []string{hardware.PeakFloat32}, Reserve: r})
 	if err != nil || peaks.Value(hardware.PeakFloat32) == 0 {
 		t.Errorf("%v, %+v", err, peaks)
 	}

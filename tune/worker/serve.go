@@ -25,8 +25,7 @@ type server struct {
 	idle    *device.Launcher // of the last problem, while there is none, or opened for the first one
 	started time.Duration    // what the start has taken so far
 
-	surveyed bool    // it has measured peaks
-	probes   *probes // of the peaks that the limits of a search need; nil: none
+	surveyed bool // it has measured peaks
 
 	parent *process.Parent[request, answer]
 
@@ -56,7 +55,7 @@ func serve() int {
 	s.started = time.Since(began)
 	err = s.greet(*(<-s.work).Hello)
 	for err == nil {
-		err = s.do(s.next())
+		err = s.do(<-s.work)
 	}
 	s.giveUp(err)
 	return 1
@@ -93,7 +92,7 @@ func (s *server) hear(r request) {
 
 // greet gets ready.
 func (s *server) greet(h hello) error {
-	if h.Survey {
+	if h.Survey != nil {
 		return s.measurePeaks(h)
 	}
 	if h.Program != nil {
@@ -135,8 +134,6 @@ func (s *server) greet(h hello) error {
 	found := s.evaluator.Device()
 	if s.builds {
 		found.Timer = ""
-	} else if h.Task.Needs != nil && found.Timer == hardware.TimerEvent { // the host's clock would also measure what builders do to the host
-		s.prepareProbes(h.Task)
 	}
 	s.parent.Send(answer{Ready: &found, Starting: s.started + time.Since(since)})
 	return nil

@@ -1,12 +1,10 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -14,37 +12,24 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/process"
 )
 
-const (
-	// DefaultPeakTimeout is how long a part of a device's peaks may take. In three quarters of it,
-	// a part ends by itself with the figures that it has.
-	DefaultPeakTimeout = time.Minute
+// partTimeout is how long a part of a device's peaks may take. It ends by itself much earlier, with the figures that it has.
+const partTimeout = 20 * time.Second
 
-	// quickTime is how long the peaks for the limits of one search take, with the compilation of the
-	// first variants of the kernels.
-	quickTime = 3 * time.Second
-)
-
-// Reasons for figures that are missing.
-const (
-	notTried = "not tried: "
-	timeUp   = "the time was up"
-)
+// notTried begins the reason of figures that were not tried.
+const notTried = "not tried: "
 
 // maxPeakDeaths is how many processes may die while one device is measured.
 const maxPeakDeaths = 3
 
-// PeakOptions of [MeasurePeaks]. Zero fields have the defaults named.
+// PeakOptions of [MeasurePeaks].
 type PeakOptions struct {
-	// Needs are the peaks that a search needs: only they are measured, within a few seconds. Nil:
-	// all peaks are measured, with care.
-	Needs *judge.Needs
+	// Figures are the names of those that are measured, with others that come with them. None: all.
+	Figures []string
 
-	Timer   string        // of the device; "": unknown
-	Timeout time.Duration // for each part, with Needs for all of them together; DefaultPeakTimeout
+	Timer string // of the device; "": unknown
 
 	// Output gets the lines that the worker prints; nil: they only explain missing figures.
 	Output io.Writer
@@ -55,11 +40,9 @@ type PeakOptions struct {
 
 	// Begin is called as each part begins, with its number from 1; or nil.
 	Begin func(part string, number, of int)
-
-	interim func() // is called as more is known of a part, for tests; or nil
 }
 
-// MeasurePeaks measures the peaks of a device in a worker. A driver that crashes or hangs costs the
+// MeasurePeaks measures peaks of a device in a worker. A driver that crashes or hangs costs the
 // figures of one part that are not yet known; they say so, and another worker goes on with the next
 // part. The error says that nothing could be measured, or is that of the context.
 //
@@ -71,17 +54,6 @@ func MeasurePeaks(ctx context.Context, d device.Listed, o PeakOptions) (*hardwar
 	return newSurvey(d.Selector(), *d.Identity, o).run(ctx)
 }
 
-// task is the task of the options.
-func (o PeakOptions) task() peak.Task {
-	if o.Needs != nil {
-		return peak.Task{Needs: o.Needs, Within: quickTime, Timer: o.Timer}
-	}
-	return peak.Task{Within: o.timeout() / 4 * 3, Timer: o.Timer}
-}
-
-// timeout is how long a part may take.
-func (o PeakOptions) timeout() time.Duration { return cmp.Or(max(0, o.Timeout), DefaultPeakTimeout) }
-
 // signalDelay is how long a signal to the program may take to cancel its context. A signal at the terminal
 // ends a child that has not left the program's process group yet, before the program has seen the signal.
 const signalDelay = time.Second
@@ -90,30 +62,29 @@ const signalDelay = time.Second
 type survey struct {
 	options PeakOptions
 	hello   hello
-	reserve *Reserve // of the options, or of this survey alone
-	host    *host    // of the reserve
+	reserve *Reserve      // of the options, or of this survey alone
+	host    *host         // of the reserve
+	timeout time.Duration // of a part
+	interim func()        // is called as more is known of a part, for tests; or nil
 
 	all    int // parts
 	left   []peak.Part
 	begun  bool            // the first part that is left
 	known  *hardware.Peaks // the figures of that part so far; nil: none
-	end    time.Time       // of a quick survey
 	worker *child
 	deaths int
 	peaks  *hardware.Peaks
 }
 
 func newSurvey(selector string, d hardware.Device, o PeakOptions) *survey {
-	o.Timeout = o.timeout()
 	if o.Begin == nil {
 		o.Begin = func(string, int, int) {}
 	}
-	task := o.task()
+	d.Timer = o.Timer
+	left := peak.Parts(o.Figures...)
 	s := &survey{
-		options: o, hello: hello{Survey: true, Selector: selector, Device: d, Task: task}, peaks: task.New(),
-		left: task.Parts(),
+		options: o, hello: hello{Selector: selector, Device: d}, timeout: partTimeout, peaks: peak.New(), all: len(left), left: left,
 	}
-	s.all = len(s.left)
 	if s.reserve = o.Reserve; s.reserve == nil {
 		s.reserve = NewReserve(o.Output)
 	}
@@ -125,7 +96,6 @@ func (s *survey) run(ctx context.Context) (*hardware.Peaks, error) {
 	if s.options.Reserve == nil {
 		defer s.reserve.Close()
 	}
-	s.end = time.Now().Add(s.options.Timeout)
 	for len(s.left) > 0 {
 		err := s.work(ctx)
 		switch {
@@ -136,6 +106,9 @@ func (s *survey) run(ctx context.Context) (*hardware.Peaks, error) {
 			s.miss(notTried + err.Error())
 		}
 	}
+	if s.deaths == 0 { // the device itself may lack all figures that were wanted
+		return s.peaks, nil
+	}
 	return s.peaks, s.nothing()
 }
 
@@ -143,7 +116,10 @@ func (s *survey) run(ctx context.Context) (*hardware.Peaks, error) {
 // there can be no worker.
 func (s *survey) work(ctx context.Context) error {
 	h := s.hello
-	h.Done = s.all - len(s.left)
+	h.Survey = nil
+	for _, p := range s.left {
+		h.Survey = append(h.Survey, p.Figures[0])
+	}
 	var err error
 	if s.worker = s.reserve.take(false, h.Selector); s.worker == nil {
 		if s.worker, err = s.host.Start(); err != nil {
@@ -159,14 +135,7 @@ func (s *survey) work(ctx context.Context) error {
 	}()
 	s.begun = false
 	s.worker.Requests <- request{Hello: &h}
-	quick := s.options.Needs != nil
-	until := s.end
-	allow := func(d time.Duration) {
-		if !quick {
-			until = time.Now().Add(d)
-		}
-	}
-	allow(max(startTime, s.options.Timeout))
+	until := time.Now().Add(max(startTime, s.timeout))
 	for len(s.left) > 0 {
 		limited, stop := context.WithDeadlineCause(ctx, until, process.ErrLate)
 		a, err := s.host.Next(limited, s.worker)
@@ -174,11 +143,7 @@ func (s *survey) work(ctx context.Context) error {
 		var ended *process.EndedError
 		switch {
 		case errors.Is(err, process.ErrLate):
-			err := s.broken(fmt.Sprintf("it took longer than %s", s.options.Timeout))
-			if quick {
-				s.miss(notTried + timeUp)
-			}
-			return err
+			return s.broken(fmt.Sprintf("it took longer than %s", s.timeout))
 		case errors.As(err, &ended):
 			if ended.End.FromOutside() {
 				select {
@@ -192,29 +157,22 @@ func (s *survey) work(ctx context.Context) error {
 			return err
 		case a.Failed != "":
 			return errors.New(a.Failed)
-		case a.Probing != nil: // in a search before
 		case a.Measured == nil:
 			return errors.New("it answered something that it was not asked")
-		case a.Measured.Part == "":
-			if s.begun {
-				s.cutShort(timeUp)
-			}
-			s.miss(notTried + timeUp)
-			s.begun = false
 		case a.Measured.Peaks == nil:
 			s.begun, s.known = true, nil
 			s.options.Begin(a.Measured.Part, s.all-len(s.left)+1, s.all)
-			allow(s.options.Timeout)
+			until = time.Now().Add(s.timeout)
 		case !a.Measured.End:
 			s.known = a.Measured.Peaks
-			if s.options.interim != nil {
-				s.options.interim()
+			if s.interim != nil {
+				s.interim()
 			}
 		default:
 			s.begun = false
 			s.peaks.Add(a.Measured.Peaks)
 			s.left = s.left[1:]
-			allow(max(startTime, s.options.Timeout)) // the next part has not begun
+			until = time.Now().Add(max(startTime, s.timeout)) // the next part has not begun
 		}
 	}
 	return nil
@@ -269,19 +227,16 @@ func (s *survey) nothing() error {
 	return errors.New(strings.Join(reasons, "; "))
 }
 
-// measurePeaks measures, in a worker, the parts that are left. The error says that none can be measured.
+// measurePeaks measures, in a worker, figures of a device. The error says that none can be measured.
 func (s *server) measurePeaks(h hello) error {
 	s.surveyed = true
-	if p := s.probes; p != nil && p.launcher == s.idle && reflect.DeepEqual(p.task.Needs, h.Task.Needs) {
-		s.finishProbes(h.Task.Within)
-		return nil
-	}
 	d, err := findDevice(h)
 	if err != nil {
 		return err
 	}
 	// The parent kills a worker that shall stop.
-	return h.Task.Run(context.Background(), d.Device, s.idle, h.Task.Parts()[h.Done:], func(p peak.Part, known *hardware.Peaks, end bool) {
-		s.parent.Send(answer{Measured: &measured{p.Name, known, end}})
-	})
+	return peak.Run(context.Background(), d.Device, h.Device.Timer, s.idle, peak.Parts(h.Survey...),
+		func(p peak.Part, known *hardware.Peaks, end bool) {
+			s.parent.Send(answer{Measured: &measured{p.Name, known, end}})
+		})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 )
 
 // testSurvey measures the test device with a function that is told of each part.
@@ -107,20 +106,12 @@ func TestWhatWasMeasuredStands(t *testing.T) {
 }
 
 func TestWorkersThatTakeTooLong(t *testing.T) {
-	s := testSurvey(t, PeakOptions{Timeout: time.Millisecond})
+	s := testSurvey(t, PeakOptions{})
+	s.timeout = time.Millisecond
 	s.host.Environment = []string{standin.FaultsVariable + "=peak_arithmetic hangs; peak_fill hangs"}
 	p, err := s.run(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "it took longer than 1ms") || !strings.Contains(err.Error(), "not tried") {
 		t.Errorf("%v, %+v", err, p)
-	}
-}
-
-// Without a worker, too, a part has a bound, in which it ends by itself.
-func TestPartsEndByThemselves(t *testing.T) {
-	for _, o := range []PeakOptions{{}, {Timeout: time.Hour}, {Timeout: -1}} {
-		if within := o.task().Within; within <= 0 || within >= o.timeout() {
-			t.Errorf("%+v: a part has %v", o, within)
-		}
 	}
 }
 
@@ -141,22 +132,22 @@ func TestADeviceThatIsNotThere(t *testing.T) {
 	}
 }
 
-// What one search needs is all that is measured, and says that it was measured quickly.
-func TestQuickPeaks(t *testing.T) {
-	s := testSurvey(t, PeakOptions{Needs: &judge.Needs{Sets: []int64{1 << 20}}})
+// Named figures are measured, and what comes with them.
+func TestSomePeaks(t *testing.T) {
+	s := testSurvey(t, PeakOptions{Figures: []string{hardware.PeakMemoryCopy}})
 	p, err := s.run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !p.Quick || p.Value(hardware.PeakMemoryCopy) == 0 || p.Value(hardware.PeakFloat32) != 0 || len(p.Read) > 0 || p.Timer == "" {
+	if p.Value(hardware.PeakMemoryCopy) == 0 || p.Value(hardware.PeakFloat32) != 0 || len(p.Copy) == 0 || len(p.Read) > 0 || p.Timer == "" {
 		t.Errorf("%+v", p)
 	}
 }
 
 // A worker that hangs in a part leaves what it knew of it by then.
 func TestWhatWasKnownOfAPartStands(t *testing.T) {
-	s := testSurvey(t, PeakOptions{Needs: &judge.Needs{Sets: []int64{1 << 20}}})
-	s.options.interim = func() { s.worker.Kill() }
+	s := testSurvey(t, PeakOptions{Figures: []string{hardware.PeakMemoryCopy}})
+	s.interim = func() { s.worker.Kill() }
 	p, err := s.run(context.Background())
 	if err != nil {
 		t.Fatal(err)

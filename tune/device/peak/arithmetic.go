@@ -122,38 +122,26 @@ func arithmetic(p precision) func(context.Context, *Meter) (*hardware.Peaks, err
 		})
 		peaks := func() *hardware.Peaks {
 			best := c.best[0]
-			known := figure(p.figure, best.rate, best.variant.String())
-			known.Repeats = best.repeats
-			return &hardware.Peaks{Figures: map[string]hardware.Peak{p.figure: known}}
+			return &hardware.Peaks{Figures: map[string]hardware.Peak{p.figure: figure(p.figure, best.rate, best.variant.String())}}
 		}
 		c.tell = func() { m.tell(peaks()) }
-		variants := promising(m, m.summings(p))
-		c.run(ctx, m.formProbes(variants[0])...)
+		variants := m.summings(p)
+		first := probe[summing]{variant: variants[0], budget: warmUp}
+		for _, first.variant.form = range forms {
+			c.run(ctx, first)
+			first.budget = budget
+		}
 		if len(c.best) == 0 {
 			return nil, c.none()
 		}
 		form := c.best[0].variant.form
 		for _, v := range variants[1:] {
 			v.form = form
-			c.run(ctx, probe[summing]{variant: v, budget: m.tryBudget()})
+			c.run(ctx, probe[summing]{variant: v, budget: budget})
 		}
 		c.confirm(ctx, 0)
 		return peaks(), nil
 	}
-}
-
-// formProbes returns the probes of a variant in each form. A search has warmed up the device before its peaks are measured.
-func (m *Meter) formProbes(v summing) []probe[summing] {
-	var all []probe[summing]
-	if m.needs == nil {
-		v.form = forms[0]
-		all = append(all, probe[summing]{variant: v, budget: warmUp})
-	}
-	for _, form := range forms {
-		v.form = form
-		all = append(all, probe[summing]{variant: v, budget: m.tryBudget()})
-	}
-	return all
 }
 
 // sums measures the variants of one precision.

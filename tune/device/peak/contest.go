@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 // A variant of a kernel has a text for people.
@@ -28,7 +26,6 @@ type probe[V variant] struct {
 type rated[V variant] struct {
 	variant V
 	rate    float64
-	repeats []float64 // in a hurry: all of its rates; see hardware.Confirmed
 }
 
 // A contest makes probes and keeps the fastest variant of each set. A variant that fails once is not tried again.
@@ -68,38 +65,17 @@ func (c *contest[V]) run(ctx context.Context, probes ...probe[V]) {
 			continue
 		}
 		if rate > c.best[p.bytes].rate {
-			c.best[p.bytes] = rated[V]{p.variant, rate, nil}
+			c.best[p.bytes] = rated[V]{p.variant, rate}
 		}
 		c.tell()
 	}
 }
 
-// mostRepeats is how often the fastest variant of a set is measured again in a hurry.
-const mostRepeats = 4
-
-// confirm measures the fastest variant of a set again: for longer, or in a hurry until two of its rates agree.
+// confirm measures the fastest variant of a set again, for longer and even if the time is up.
 func (c *contest[V]) confirm(ctx context.Context, bytes int64) {
-	best, known := c.best[bytes]
-	if !known {
-		return
+	if best, known := c.best[bytes]; known {
+		c.run(ctx, probe[V]{best.variant, bytes, finalBudget, true})
 	}
-	if c.meter.needs == nil {
-		c.run(ctx, probe[V]{variant: best.variant, bytes: bytes, budget: finalBudget})
-		return
-	}
-	best.repeats = []float64{best.rate}
-	for range mostRepeats {
-		_, confirmed := hardware.Confirmed(best.repeats)
-		if confirmed || len(best.repeats) > 1 && c.meter.late() || ctx.Err() != nil {
-			break
-		}
-		if rate, err := c.rate(ctx, best.variant, bytes, c.meter.moveBudget()); err == nil {
-			best.repeats = append(best.repeats, rate)
-		}
-		c.tell()
-	}
-	best.rate, _ = hardware.Confirmed(best.repeats)
-	c.best[bytes] = best
 }
 
 // errNoVariant is the error of a device that takes no variant of a kernel.

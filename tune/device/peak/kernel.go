@@ -91,30 +91,13 @@ const (
 
 	// A variant is launched for about its budget, but at least leastLaunches times, unless a
 	// launch takes longer than tooLong.
-	budget        = 12 * time.Millisecond
-	quickBudget   = 6 * time.Millisecond  // on a GPU in a hurry
-	sharedBudget  = 60 * time.Millisecond // on a CPU: other processes may use it and its caches meanwhile
-	finalBudget   = 250 * time.Millisecond
+	budget        = 6 * time.Millisecond
+	moveBudget    = 20 * time.Millisecond // of memory, on a CPU: other processes may use it and its caches meanwhile
+	finalBudget   = 100 * time.Millisecond
 	warmUp        = 150 * time.Millisecond // the clock rate of an idle device rises meanwhile
 	leastLaunches = 3
 	tooLong       = 500 * time.Millisecond
 )
-
-// tryBudget returns the budget of a variant of arithmetic.
-func (m *Meter) tryBudget() time.Duration {
-	if m.needs != nil && !m.isCPU() {
-		return quickBudget
-	}
-	return budget
-}
-
-// moveBudget returns the budget of a variant that moves a set of buffers.
-func (m *Meter) moveBudget() time.Duration {
-	if m.isCPU() {
-		return sharedBudget
-	}
-	return m.tryBudget()
-}
 
 // aim returns the least time of a timed launch.
 func (m *Meter) aim() time.Duration {

@@ -55,6 +55,157 @@ func (m *Meter) movers(what movement) []mover {
 	return slices.DeleteFunc(all, func(v mover) bool { return v.nontemporal && !what.copies || !m.takes(v.local) })
 }
 
+const (
+	leastSet  = 256 << 10
+	beyondSet = 256 << 20 // beyond the caches, unless the device reports larger ones
+	largest   = 2 << 30   // of one buffer
+	slowRate  = 0.2       // GB/s; a device that moves the least set more slowly is a simulator
+)
+
+// sets returns the sizes of the sets in bytes, powers of two in ascending order, and the first size
+// that is beyond the caches, or 0 if there is none.
+func (m *Meter) sets(what movement) (sizes []int64, beyond int64) {
+	buffer := int64(largest)
+	if limit := m.Info.MaxAllocSize; limit > 0 {
+		buffer = min(buffer, limit)
+	}
+	most := buffer
+	if what.copies {
+		most = 2 * buffer
+	}
+	if all := m.Info.GlobalMemSize; all > 0 {
+		most = min(most, all/2)
+	}
+	want := int64(beyondSet)
+	for want < 8*m.Info.GlobalCacheSize {
+		want *= 2
+	}
+	most = min(most, want)
+	sizes = []int64{leastSet}
+	for set := int64(2 * leastSet); set <= most; set *= 2 {
+		sizes = append(sizes, set)
+	}
+	switch last := sizes[len(sizes)-1]; {
+	case last >= want:
+		beyond = want
+	case last >= 2*m.Info.GlobalCacheSize:
+		beyond = last
+	}
+	return sizes, beyond
+}
+
+// moving returns the measurement of a movement.
+func moving(what movement) func(context.Context, *Meter) (*hardware.Peaks, error) {
+	return func(ctx context.Context, m *Meter) (*hardware.Peaks, error) {
+		s := &stream{meter: m, movement: what}
+		s.sizes, s.beyond = m.sets(what)
+		if err := s.open(); err != nil {
+			return nil, err
+		}
+		defer s.close()
+		if err := s.fastEnough(ctx); err != nil {
+			return nil, err
+		}
+		c := newContest(m, s.rate)
+		c.tell = func() {
+			peaks, _ := s.peaks(c)
+			m.tell(peaks)
+		}
+		c.run(ctx, s.probes()...)
+		if len(c.best) == 0 {
+			return nil, c.none()
+		}
+		_, fastest := s.peaks(c)
+		for _, set := range fastest {
+			c.confirm(ctx, set)
+		}
+		peaks, _ := s.peaks(c)
+		for _, name := range []string{s.memory, s.cache} {
+			if _, known := peaks.Figures[name]; !known {
+				peaks.Miss(name, c.none().Error())
+			}
+		}
+		return peaks, nil
+	}
+}
+
+// fastEnough returns an error for a device that would take minutes.
+func (s *stream) fastEnough(ctx context.Context) error {
+	all := s.meter.movers(s.movement)
+	if len(all) == 0 {
+		return errNoVariant
+	}
+	least := s.sizes[0]
+	rate, err := s.rate(ctx, all[0], least, 0)
+	if err == nil && rate < slowRate {
+		return fmt.Errorf("the device is too slow for it: it moves %d KiB at %.2g GB/s", least>>10, rate)
+	}
+	return nil
+}
+
+// probes returns the probes of all sets. Each variant moves all of them before the next one is built, the most promising first. On a
+// CPU, only non-temporal stores reach the peak beyond the caches: the first variant with them is the second, and must be measured.
+func (s *stream) probes() []probe[mover] {
+	variants, cpu, each := s.meter.movers(s.movement), s.meter.isCPU(), budget
+	if cpu {
+		each = moveBudget
+	}
+	if i := slices.IndexFunc(variants, func(v mover) bool { return v.nontemporal }); i > 0 && cpu {
+		v := variants[i]
+		variants = slices.Insert(slices.Delete(variants, i, i+1), 1, v)
+	}
+	var all []probe[mover]
+	for i, v := range variants {
+		for _, set := range s.sizes {
+			if v.block() > set/4 || v.nontemporal && cpu && !s.isBeyond(set) {
+				continue
+			}
+			all = append(all, probe[mover]{v, set, each, i == 1 && v.nontemporal && cpu})
+		}
+	}
+	return all
+}
+
+func (s *stream) isBeyond(set int64) bool { return s.beyond > 0 && set >= s.beyond }
+
+// peaks returns the figures of the sets that were measured, and the set of each.
+func (s *stream) peaks(c *contest[mover]) (peaks *hardware.Peaks, fastest map[string]int64) {
+	peaks, fastest = &hardware.Peaks{Figures: map[string]hardware.Peak{}}, map[string]int64{}
+	var curve []hardware.Bandwidth
+	for _, set := range s.sizes {
+		best, known := c.best[set]
+		if !known {
+			continue
+		}
+		curve = append(curve, hardware.Bandwidth{Bytes: set, Rate: best.rate})
+		name := s.cache
+		if s.isBeyond(set) {
+			name = s.memory
+		}
+		if best.rate > peaks.Value(name) {
+			peaks.Figures[name] = figure(name, best.rate, fmt.Sprintf("%s, %s", bytesText(set), best.variant))
+			fastest[name] = set
+		}
+	}
+	if s.beyond == 0 { // otherwise it is only not measured yet
+		caches := s.meter.Info.GlobalCacheSize >> 20
+		peaks.Miss(s.memory, fmt.Sprintf("the device's memory takes no set of buffers that is clearly larger than its caches (%d MiB)", caches))
+	}
+	if s.copies {
+		peaks.Copy = curve
+	} else {
+		peaks.Read = curve
+	}
+	return peaks, fastest
+}
+
+func bytesText(n int64) string {
+	if n >= 1<<20 {
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d KiB", n>>10)
+}
+
 // A stream moves sets of buffers of one device.
 type stream struct {
 	movement
@@ -99,11 +250,11 @@ func (s *stream) close() {
 	s.content.release()
 }
 
-// release releases the buffers. The next rate makes them again.
+// release releases the buffers.
 func (s *stream) release() {
 	s.in.Release()
 	s.out.Release()
-	s.in, s.out, s.filled = nil, nil, 0
+	s.in, s.out = nil, nil
 }
 
 // allocate makes the buffers for the largest set.
@@ -124,9 +275,6 @@ func (s *stream) allocate() (err error) {
 // rate returns the rate of a variant on a set in GB/s.
 func (s *stream) rate(ctx context.Context, v mover, set int64, budget time.Duration) (float64, error) {
 	k, err := s.kernel(v)
-	if err == nil && s.in == nil {
-		err = s.allocate()
-	}
 	if err != nil {
 		return 0, err
 	}

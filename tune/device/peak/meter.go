@@ -3,13 +3,10 @@
 // kernel, because the fastest variant differs between devices.
 //
 // A measurement is a list of probes: a variant of a kernel, and the set of buffers that it moves if it moves any. A contest makes the
-// probes, keeps the fastest variant of each set, and measures that again.
+// probes, keeps the fastest variant of each set, and measures the fastest of all again.
 //
 // Results are checked; a variant with a wrong result has no rate. The kernels are in kernels/peak. A driver that crashes ends the
 // process, so package tune/worker measures in another process.
-//
-// On a CPU, compiling the variants takes nearly all of the time. The peaks that one search needs are therefore measured quickly; see
-// [Task]. If the time is up, the peaks measured so far are the result, and name the parts that were left out.
 //
 // # Reasons
 //
@@ -17,9 +14,8 @@
 // 100 %. Each launch repeats the work many times, so that the cost of the launch does not count, and each work-group takes a block that
 // another one had before it, so that caches private to a core do not help. Each result of a peak kernel is checked on the device.
 //
-// Quick peaks serve a first search: one precision, two or three sizes of buffers, the most promising variants. Each figure is measured
-// until two of its values agree within 5 %, and the higher of them counts. They are kept apart from careful peaks, by device, driver,
-// timer, power limit and clocks; a run that exceeds them measures them again.
+// A part has a time, because compiling its variants can take seconds on a CPU. If it is up, the peaks so far are the result, which says
+// how much was left out; the most promising variants come first.
 package peak
 
 import (
@@ -32,11 +28,16 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 )
 
 // Method is the version of the measurement. A change that affects figures changes it.
 const Method = 3
+
+// The time of a part on a GPU and on a CPU. A roofline needs three parts at most.
+const (
+	timeOnGPU = 1300 * time.Millisecond
+	timeOnCPU = 3300 * time.Millisecond
+)
 
 // A Part is a measurement of some of the figures.
 type Part struct {
@@ -45,21 +46,17 @@ type Part struct {
 	measure func(context.Context, *Meter) (*hardware.Peaks, error)
 }
 
-// Parts returns all parts in the order in which they should be measured.
-func Parts() []Part {
-	return []Part{
+// Parts returns the parts that measure some figures, or all parts if none is named, in the order in which they should be measured.
+func Parts(figures ...string) []Part {
+	return slices.DeleteFunc([]Part{
 		{"arithmetic in float32", []string{hardware.PeakFloat32}, arithmetic(float)},
 		{"arithmetic in float64", []string{hardware.PeakFloat64}, arithmetic(double)},
 		{"arithmetic in float16", []string{hardware.PeakFloat16}, arithmetic(half)},
 		{"copying", []string{hardware.PeakMemoryCopy, hardware.PeakCacheCopy}, moving(copying)},
 		{"reading", []string{hardware.PeakMemoryRead, hardware.PeakCacheRead}, moving(reading)},
-	}
-}
-
-// PartsFor returns the parts that some limits need.
-func PartsFor(n judge.Needs) []Part {
-	wanted := map[string]bool{n.Precision: true, hardware.PeakMemoryCopy: len(n.Sets) > 0, hardware.PeakMemoryRead: len(n.Sets) > 0 && n.Read}
-	return slices.DeleteFunc(Parts(), func(p Part) bool { return !wanted[p.Figures[0]] })
+	}, func(p Part) bool {
+		return len(figures) > 0 && !slices.ContainsFunc(p.Figures, func(name string) bool { return slices.Contains(figures, name) })
+	})
 }
 
 // Missed returns the peaks of a part that could not be measured, with the reason.
@@ -74,8 +71,6 @@ func (p Part) Missed(why string) *hardware.Peaks {
 // A Meter measures one device. It is not safe for concurrent use.
 type Meter struct {
 	*device.Launcher
-	needs  *judge.Needs // as those of a Task
-	shared bool         // other work uses the device whenever interim is called
 
 	// Of the current part:
 	deadline time.Time             // zero: none
@@ -85,7 +80,7 @@ type Meter struct {
 }
 
 // Measure measures a part for about the time within; 0 is no bound. If the time is up, it leaves out
-// the remaining variants and sizes, but not the first ones. Interim, which may be nil, receives the
+// the remaining variants, but not the first ones. Interim, which may be nil, receives the
 // peaks so far, each time that there are more. Figures that cannot be measured have a reason. The
 // error is that of the context.
 func (m *Meter) Measure(ctx context.Context, p Part, within time.Duration, interim func(*hardware.Peaks)) (*hardware.Peaks, error) {
@@ -118,54 +113,31 @@ func (m *Meter) tell(p *hardware.Peaks) {
 	}
 }
 
-// A Task is a measurement of a device.
-type Task struct {
-	// Needs are those of the limits of a search. Only they are measured, with as many variants of each kernel as the time allows: the
-	// bandwidth of sets of these sizes and beyond the caches. Nil: everything is measured, with care.
-	Needs *judge.Needs
-
-	Within time.Duration // the time for each part, or with Needs for all parts; 0: no bound
-	Timer  string        // of the device, if it is known
-	Shared bool          // other work uses the device during each report: large buffers are released before
-}
-
-// Parts returns the parts that the task needs.
-func (t Task) Parts() []Part {
-	if t.Needs == nil {
-		return Parts()
-	}
-	return PartsFor(*t.Needs)
-}
-
 // New returns peaks of the present time and method, without figures.
-func (t Task) New() *hardware.Peaks {
-	return &hardware.Peaks{
-		Method: Method, Measured: time.Now().UTC().Truncate(time.Second),
-		Figures: map[string]hardware.Peak{}, Quick: t.Needs != nil,
-	}
+func New() *hardware.Peaks {
+	return &hardware.Peaks{Method: Method, Measured: time.Now().UTC().Truncate(time.Second), Figures: map[string]hardware.Peak{}}
 }
 
 // Run measures parts of a device in this process, one after the other. It calls report as each
 // part begins, without peaks, each time that more is known, and at its end. A launcher of the device is used; without one,
-// which is nil, the task makes one. The error is that of a device that cannot be opened, or of the context.
-func (t Task) Run(
-	ctx context.Context, d *cl.Device, l *device.Launcher, parts []Part, report func(p Part, known *hardware.Peaks, end bool),
+// which is nil, Run makes one, with a timer if that is known. The error is that of a device that cannot be opened, or of the context.
+func Run(
+	ctx context.Context, d *cl.Device, timer string, l *device.Launcher, parts []Part, report func(p Part, known *hardware.Peaks, end bool),
 ) error {
 	if l == nil {
 		var err error
-		if l, err = device.NewLauncher(d, t.Timer); err != nil {
+		if l, err = device.NewLauncher(d, timer); err != nil {
 			return fmt.Errorf("open %s: %w", d, err)
 		}
 		defer l.Release()
 	}
-	m := &Meter{Launcher: l, needs: t.Needs, shared: t.Shared}
-	end := time.Now().Add(t.Within)
-	for i, p := range parts {
+	m := &Meter{Launcher: l}
+	within := timeOnGPU
+	if m.isCPU() {
+		within = timeOnCPU
+	}
+	for _, p := range parts {
 		report(p, nil, false)
-		within := t.Within
-		if t.Needs != nil && within > 0 {
-			within = max(time.Until(end)/time.Duration(len(parts)-i), time.Nanosecond)
-		}
 		measured, err := m.Measure(ctx, p, within, func(known *hardware.Peaks) { report(p, known, false) })
 		if err != nil {
 			return err

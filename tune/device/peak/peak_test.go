@@ -14,7 +14,6 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 )
 
 func TestMain(m *testing.M) { os.Exit(standin.Main(m)) }
@@ -338,7 +337,7 @@ func TestSets(t *testing.T) {
 		kind                  cl.DeviceType
 		largest, beyond       int64
 	}{
-		"a large GPU":         {140 << 30, 35 << 30, 4 << 20, gpu.Type, 4 << 30, 256 << 20},
+		"a large GPU":         {140 << 30, 35 << 30, 64 << 20, gpu.Type, 512 << 20, 512 << 20},
 		"a small GPU":         {4 << 30, 1 << 30, 2 << 20, gpu.Type, 256 << 20, 256 << 20},
 		"a CPU":               {64 << 30, 16 << 30, 32 << 20, cl.DeviceCPU, 256 << 20, 256 << 20},
 		"a CPU's large cache": {64 << 30, 16 << 30, 96 << 20, cl.DeviceCPU, 1 << 30, 1 << 30},
@@ -354,14 +353,10 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// What a search needs is measured, and nothing else; where the time is up at once, the first
-// variants still give all of it, and what was left out is said.
-func TestHurry(t *testing.T) {
+// If the time is up at once, the first variants still give all figures, and what was left out is said.
+func TestTheTimeIsUp(t *testing.T) {
 	m := testMeter(t)
-	needs := judge.Needs{Precision: hardware.PeakFloat32, Sets: []int64{1_000_000}, Read: true}
-	m.needs = &needs
-	figures := map[string]bool{}
-	for _, p := range PartsFor(needs) {
+	for _, p := range Parts(hardware.PeakFloat32, hardware.PeakMemoryCopy, hardware.PeakMemoryRead) {
 		told := 0
 		measured, err := m.Measure(context.Background(), p, time.Nanosecond, func(so *hardware.Peaks) {
 			if told++; so.Timer != m.Timer || len(so.Figures) == 0 {
@@ -375,37 +370,26 @@ func TestHurry(t *testing.T) {
 			t.Errorf("%s: nothing was told while it was measured", p.Name)
 		}
 		for _, name := range p.Figures {
-			figures[name] = true
 			if f := measured.Figures[name]; f.Value <= 0 {
 				t.Errorf("%s: %+v", name, f)
 			}
 		}
-		for i, curve := range [][]hardware.Bandwidth{measured.Copy, measured.Read} {
-			_, beyond := m.sets([]movement{copying, reading}[i])
-			if len(curve) > 0 && (len(curve) != 2 || curve[0].Bytes != 1<<19 || curve[1].Bytes < beyond || beyond == 0) {
-				t.Errorf("%s: %+v", p.Name, curve)
-			}
-		}
-	}
-	if len(figures) != 5 || figures[hardware.PeakFloat64] {
-		t.Errorf("figures of %v", figures)
 	}
 }
 
-func TestPartsFor(t *testing.T) {
-	for want, n := range map[string]judge.Needs{
-		"":                      {},
-		"arithmetic in float16": {Precision: hardware.PeakFloat16},
-		"copying":               {Sets: []int64{1}},
-		"copying, reading":      {Sets: []int64{1}, Read: true},
-		"arithmetic in float64, copying, reading": {Precision: hardware.PeakFloat64, Sets: []int64{1, 2}, Read: true},
+func TestPartsOfFigures(t *testing.T) {
+	for want, figures := range map[string][]string{
+		"arithmetic in float32, arithmetic in float64, arithmetic in float16, copying, reading": nil,
+		"arithmetic in float16": {hardware.PeakFloat16},
+		"copying":               {hardware.PeakCacheCopy},
+		"arithmetic in float64, copying, reading": {hardware.PeakMemoryRead, hardware.PeakMemoryCopy, hardware.PeakFloat64},
 	} {
 		var names []string
-		for _, p := range PartsFor(n) {
+		for _, p := range Parts(figures...) {
 			names = append(names, p.Name)
 		}
 		if got := strings.Join(names, ", "); got != want {
-			t.Errorf("%+v: %s, want %s", n, got, want)
+			t.Errorf("%v: %s, want %s", figures, got, want)
 		}
 	}
 }

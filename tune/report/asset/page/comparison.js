@@ -69,7 +69,7 @@ function matrixCell(cell, text, worst) {
     td.style.background = color;
     td.style.color = ink(color);
     under.push(formatTime(cell.time_ms) + " ms");
-    if (cell.percent_of_limit !== null) under.push(formatNumber(cell.percent_of_limit) + " % of limit");
+    if (cell.percent_of_limit !== null) under.push(formatMeasure({ name: "% of limit" }, cell.percent_of_limit) + " % of limit");
     if (!cell.verified) under.push("unverified");
   } else {
     under.push(cell.state === "failed" ? statusTexts[cell.status] : "not measured");

@@ -1,0 +1,27 @@
+package session
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune/fleet"
+	"github.com/ndtune/ndtune/tune/hardware"
+)
+
+func TestNoLimit(t *testing.T) {
+	why := errors.New("no such thing")
+	for want, c := range map[string]struct {
+		place Place
+		known *hardware.Peaks
+	}{
+		"No % of limit: no such thing (ndtune devices --peak measures them)": {},
+		"No % of limit: no such thing":                                       {known: &hardware.Peaks{}},
+		"No % of limit: no such thing (ndtune devices --peak on a machine that has the device measures them, for agents that start later)": {
+			place: Place{Fleet: &fleet.Connection{}}},
+	} {
+		s := &Session{place: c.place}
+		if got := s.noLimit(why, c.known); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
