@@ -24,7 +24,7 @@ BROWSER := $(shell grep -qs '^ID=debian' /etc/os-release && echo NDTUNE_REQUIRE_
 TEST_ENVIRONMENT := NDTUNE_REQUIRE_OPENCL=1 POCL_MEMORY_LIMIT=2 $(BROWSER)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
-# The shipped program has no symbols and no debugging information: 40 MB instead of 55. Stack traces keep their lines.
+# The shipped program has no symbols and no debugging information: 30 MB instead of 40. Stack traces keep their lines.
 LDFLAGS := -s -w $(if $(VERSION),-X main.version=$(VERSION))
 
 # The program names the loader of its C library, by default glibc's. On musl, where that is not there, musl's runs it.
@@ -42,7 +42,7 @@ export GOFLAGS += -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo tutorials wheel release test test-kernels test-python test-race test-long torture bench bench-engine lint cross cross-one pictures clean check-go modules modules-for-tests compiler-for-tests opencl opencl-for-tests browser-for-tests
+.PHONY: help build demo tutorials wheel release test test-kernels test-python test-race test-long torture bench bench-engine lint cross cross-one pictures clean check-go modules modules-for-tests compiler-for-tests opencl opencl-for-tests browser-for-tests server-for-tests
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,7 +81,7 @@ release: modules ## write the program for six platforms, the wheels and their ch
 	scripts/release.sh '$(GO)' '$(VERSION)'
 
 # The linter has vetted what is tested.
-test: lint compiler-for-tests opencl-for-tests browser-for-tests ## check and test all packages, in some minutes (TESTFLAGS=-v: each test)
+test: lint compiler-for-tests opencl-for-tests browser-for-tests server-for-tests ## check and test all packages, in some minutes (TESTFLAGS=-v: each test)
 	$(TEST_ENVIRONMENT) $(GO) test -vet=off -p 6 -timeout 15m $(TESTFLAGS) ./...
 	$(TEST_ENVIRONMENT) $(GO) -C scripts test -vet=off $(TESTFLAGS) ./...
 
@@ -97,7 +97,7 @@ test-python: opencl-for-tests ## check and test the package for Python on PoCL (
 # detector sleeps for a second before it ends, and these tests start thousands.
 CONCURRENT = $(sort $(dir $(shell grep -rlE '^[[:space:]]*go [a-z]|[.]Go.func' --include='*.go' cl cmd diffusion internal matmul tune | grep -v _test.go)))
 
-test-race: compiler-for-tests opencl-for-tests browser-for-tests ## test the packages that start goroutines under the race detector
+test-race: compiler-for-tests opencl-for-tests browser-for-tests server-for-tests ## test the packages that start goroutines under the race detector
 	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TEST_ENVIRONMENT) $(GO) test -vet=off -race -p 4 -short -timeout 30m $(TESTFLAGS) $(addprefix ./,$(CONCURRENT))
 
 # scripts/fleet has the faults of connections and servers. On many cores, LANES trials run side by side.
@@ -106,7 +106,7 @@ torture: opencl-for-tests ## do harm to searches (KILLS=1000, full disks, hostil
 	$(GO) -C scripts run ./torture -kills $(KILLS) -fuzz $(FUZZTIME) -lanes $(LANES)
 
 test-long: FUZZTIME ?= 30s
-test-long: compiler-for-tests opencl-for-tests browser-for-tests ## run the longer tests too, and package cl on PoCL, then every fuzz target for FUZZTIME=30s
+test-long: compiler-for-tests opencl-for-tests browser-for-tests server-for-tests ## run the longer tests too, and package cl on PoCL, then every fuzz target for FUZZTIME=30s
 	NDTUNE_LONG=1 $(TEST_ENVIRONMENT) $(GO) test -count=1 -timeout 60m $(TESTFLAGS) ./...
 	NDTUNE_LONG=1 $(TEST_ENVIRONMENT) $(GO) -C scripts test -count=1 -timeout 60m $(TESTFLAGS) ./...
 	NDTUNE_TEST_OPENCL=system $(TEST_ENVIRONMENT) $(GO) test -count=1 $(TESTFLAGS) ./cl
@@ -171,6 +171,10 @@ compiler-for-tests:
 
 opencl: build
 	@scripts/install-opencl.sh
+
+# The official NATS server, and the program for its keys, which the tests of fleets start. NDTUNE_NATS_SERVER names another server.
+server-for-tests: modules-for-tests
+	@for tool in nats-server nk; do $(GO) -C scripts tool -n $$tool >/dev/null || exit; done
 
 browser-for-tests:
 	@scripts/install-browser.sh

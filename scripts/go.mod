@@ -4,6 +4,7 @@ go 1.26.0
 
 tool (
 	github.com/nats-io/nats-server/v2
+	github.com/nats-io/nkeys/nk
 	github.com/rhysd/actionlint/cmd/actionlint
 	honnef.co/go/tools/cmd/staticcheck
 )

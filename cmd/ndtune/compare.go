@@ -60,10 +60,6 @@ Devices are measured one after the other. With --fleet, they are those of a flee
 those on different machines are measured at the same time (docs/fleet.md):
 
    ndtune compare kernel.yaml --fleet nats://127.0.0.1:4222 --log kernel.jsonl
-   ndtune compare kernel.yaml --listen 127.0.0.1:4222 --log kernel.jsonl
-
-With --listen, the command runs the server of the fleet and an agent for this machine itself, and
-prints the command for other machines.
 
 An interrupted comparison (Ctrl-C) keeps and shows its results so far: the same command with the
 same --log continues it.`,
@@ -108,7 +104,7 @@ func (o *compareOptions) flags() []cli.Flag {
 		names = append(names, f.Names()[0])
 	}
 	return slices.Concat(o.spec.flags(), without(o.searchOptions.flags(), names...), own,
-		searchFleetFlags("tune on the devices of the fleet", "2 with --listen"))
+		o.fleet.searchFlags("tune on the devices of the fleet"))
 }
 
 // flagsForRecords are the flags of a comparison of records alone.

@@ -20,33 +20,24 @@ import (
 )
 
 // openDevices chooses the devices and the names of their logs.
-func (k *comparing) openDevices(context.Context) (err error) {
+func (k *comparing) openDevices(ctx context.Context) (err error) {
 	if k.spec == nil {
 		return nil
 	}
 	var all, chosen []device.Listed
 	selector := k.options.devices
-	choose := func() (err error) {
+	choose := func(among []device.Listed) (err error) {
+		all = among
 		chosen, err = device.SelectEach(all, selector)
 		return err
 	}
-	if selector == noDevice && k.options.context.String("listen") != "" {
-		selector = device.AllDevices
+	if k.fleet, err = k.options.fleet.join(ctx, k.console, choose); err == nil && k.fleet == nil {
+		if all, err = device.List(); err == nil {
+			err = choose(all)
+		}
 	}
-	k.fleet, err = joinFleet(k.options.context, 2, func(f *searchFleet) error {
-		all = f.listed()
-		return choose()
-	})
 	if err != nil {
 		return err
-	}
-	if k.fleet == nil {
-		if all, err = device.List(); err == nil {
-			err = choose()
-		}
-		if err != nil {
-			return err
-		}
 	}
 	if len(chosen)*len(k.sizes) == 1 && len(k.session.Given) == 0 {
 		return &device.SelectionError{
@@ -60,7 +51,7 @@ func (k *comparing) openDevices(context.Context) (err error) {
 	for _, l := range chosen {
 		at := place{devices: []device.Listed{l}, label: labels[l.Index], listing: l.Selector()}
 		if k.fleet != nil {
-			at = k.fleet.kinds[l.Index].place(l, labels[l.Index])
+			at = k.fleet.place(l, labels[l.Index])
 		}
 		k.addTargets(at, identities[l.Index])
 	}

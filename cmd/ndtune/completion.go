@@ -99,7 +99,7 @@ func completeValues(commands []*cli.Command, parent string) {
 		otherwise := cli.DefaultCompleteWithFlags(command)
 		command.BashComplete = func(c *cli.Context) {
 			if flag := flagBefore(command.Flags, os.Args); flag != "" {
-				for _, value := range valuesOf(parent, flag) {
+				for _, value := range valuesOf(parent, command.Name, flag) {
 					fmt.Fprintln(c.App.Writer, value)
 				}
 				return
@@ -122,8 +122,8 @@ func flagBefore(flags []cli.Flag, args []string) string {
 	return f.Names()[0]
 }
 
-// valuesOf returns the values that a flag of a command can have, by the command above it, as far as they are known.
-func valuesOf(parent, flag string) (values []string) {
+// valuesOf returns the values that a flag of a command can have, as far as they are known. Parent is the command above it.
+func valuesOf(parent, command, flag string) (values []string) {
 	switch flag {
 	case "device":
 		all, err := device.List()
@@ -136,7 +136,7 @@ func valuesOf(parent, flag string) (values []string) {
 		slices.Sort(values)
 		return slices.Compact(values)
 	case "allow":
-		return []string{allowCommands, allowSettings}
+		return allowed(command)
 	case "strategy", "tune":
 		return search.Names()
 	case "to":

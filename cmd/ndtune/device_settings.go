@@ -17,11 +17,19 @@ const (
 	allowSettings = "settings" // specifications change settings of devices
 )
 
+// allowed returns the values of --allow that a command has.
+func allowed(command string) []string {
+	if command == "agent" {
+		return []string{allowCommands, allowSettings}
+	}
+	return []string{allowSettings}
+}
+
 func newAllowFlag(to *string, usage string) cli.Flag {
-	return &cli.StringFlag{Name: "allow", Destination: to, Category: categoryEvaluation, Usage: usage, Action: func(_ *cli.Context, value string) error {
+	return &cli.StringFlag{Name: "allow", Destination: to, Category: categoryEvaluation, Usage: usage, Action: func(c *cli.Context, value string) error {
 		for what := range strings.SplitSeq(value, ",") {
-			if what != allowCommands && what != allowSettings {
-				return wrong("--allow %s: want %s, %s, or both with a comma", value, allowCommands, allowSettings)
+			if all := allowed(c.Command.Name); !slices.Contains(all, what) {
+				return wrong("--allow %s: want %s", value, strings.Join(all, " or "))
 			}
 		}
 		return nil

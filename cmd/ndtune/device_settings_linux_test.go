@@ -190,9 +190,7 @@ func TestSettingsAfterAnEnd(t *testing.T) {
 func TestSettingsOfAnAgent(t *testing.T) {
 	needDevice(t)
 	r := newSettingsRig(t)
-	server := startProgram(t, r.folder, r.environment, "fleet", "serve", "--listen", "127.0.0.1:0")
-	server.read(1)
-	url := strings.TrimSpace(server.out.String())
+	url := fleetOf(t)
 	agent := func(flags ...string) *runningProgram {
 		a := startProgram(t, r.folder, r.environment, append([]string{"agent", "--fleet", url, "--device", needDevice(t).Selector}, flags...)...)
 		a.await("^offered: ")
@@ -211,7 +209,7 @@ func TestSettingsOfAnAgent(t *testing.T) {
 	if changes != "" || e.status != 0 || !strings.Contains(after, "clock 345; ") || !strings.Contains(after, "clock 990; ") || !strings.HasSuffix(after, restored) || len(processes) != 1 || !processes[a.command.Process.Pid] {
 		t.Errorf("exit status %d; changes %q, then %q by %v\n%s", e.status, changes, after, processes, e.notes)
 	}
-	for _, p := range []*runningProgram{refuses, a, server} {
+	for _, p := range []*runningProgram{refuses, a} {
 		p.signal(syscall.SIGINT)
 		p.end()
 	}

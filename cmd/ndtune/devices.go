@@ -22,9 +22,7 @@ import (
 type devicesOptions struct {
 	json, observe, peak, restore bool
 	device                       string // "": all
-	fleet                        string // "": the devices of this machine
-
-	context *cli.Context // of the flags of a fleet
+	fleet                        fleetOptions
 }
 
 func devicesCommand(run runner[devicesOptions]) *cli.Command {
@@ -51,7 +49,7 @@ is verified. The peaks are kept in the user's state folder, for specifications w
 (docs/spec.md). A search that finds no peaks there measures those that its limit needs in the same
 way, after it has its result.`,
 		Flags: []cli.Flag{
-			fleetFlag("list the devices of the fleet"),
+			o.fleet.flag("list the devices of the fleet"),
 			jsonFlag(&o.json),
 			&cli.BoolFlag{
 				Name: "observe", Destination: &o.observe,
@@ -81,17 +79,14 @@ type listedDevice struct {
 	PeaksError string `json:"peaks_error,omitempty"` // why they could not be measured
 }
 
-func (o *devicesOptions) read(c *cli.Context) error {
-	o.context, o.fleet = c, c.String("fleet")
-	return noArguments(c)
-}
+func (o *devicesOptions) read(c *cli.Context) error { return noArguments(c) }
 
 func listDevices(ctx context.Context, t *console, o *devicesOptions) error {
 	if o.restore {
 		return restoreSettings(t)
 	}
-	if o.fleet != "" {
-		return o.listFleet(t)
+	if o.fleet.url != "" {
+		return o.listFleet(ctx, t)
 	}
 	all, err := device.List()
 	if err != nil {
@@ -146,11 +141,11 @@ func listDevices(ctx context.Context, t *console, o *devicesOptions) error {
 }
 
 // listFleet lists the devices of a fleet, by machine.
-func (o *devicesOptions) listFleet(t *console) error {
+func (o *devicesOptions) listFleet(ctx context.Context, t *console) error {
 	var preferred device.Listed
 	var chosen []device.Listed
-	f, err := joinFleet(o.context, 1, func(f *searchFleet) (err error) {
-		chosen = f.listed()
+	f, err := o.fleet.join(ctx, t, func(kinds []device.Listed) (err error) {
+		chosen = kinds
 		if preferred, err = device.Select(chosen, ""); err == nil && o.device != "" {
 			chosen, err = device.SelectEach(chosen, o.device)
 		}
@@ -162,7 +157,7 @@ func (o *devicesOptions) listFleet(t *console) error {
 	defer f.close()
 	listed := []listedDevice{}
 	for _, l := range chosen {
-		for _, a := range f.kinds[l.Index].devices {
+		for _, a := range f.kinds[l.Index].Devices {
 			isDefault := l.Index == preferred.Index
 			listed = append(listed, listedDevice{Index: l.Index, Machine: a.Machine, Selector: a.Selector, Default: isDefault, Device: a.Device})
 		}

@@ -55,7 +55,7 @@ func (o *evaluationOptions) flags(s *specOptions) []cli.Flag {
 				strings.Join(footprint.Quantities(), ", ") + " (docs/observers.md)",
 		},
 		newAllowFlag(&o.allow, "let the specification do `WHAT`: settings, change those of the device while it measures: locked clocks, the power limit "+
-			"(docs/observers.md); commands, run those that it names on this machine for searches of the fleet of --listen; both with a comma"),
+			"(docs/observers.md)"),
 		&cli.IntFlag{Name: "workers", Destination: &o.workers, Category: categoryEvaluation, DefaultText: "as many as are worth their start",
 			Usage: "at most `N` processes that build; 0: none, for debugging a driver"},
 	}
@@ -68,7 +68,10 @@ func (o *evaluationOptions) read(c *cli.Context) error {
 	}
 	o.untimed = o.iterations == 0 && c.IsSet("iterations")
 	o.inProcess = o.workers == 0 && c.IsSet("workers")
-	o.inFleet = c.IsSet("fleet") || c.IsSet("listen")
+	if o.inFleet = c.String("fleet") != ""; o.inFleet && c.IsSet("workers") {
+		return wrong("--workers %d is about this machine, and --fleet or NDTUNE_FLEET about others: leave out one of them, "+
+			"or add --fleet ''", o.workers)
+	}
 	o.shared = sharedReserve(c)
 	for _, name := range timeoutFlags {
 		if o.inProcess && c.IsSet(name) {

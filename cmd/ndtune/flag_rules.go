@@ -27,12 +27,8 @@ const (
 var flagRules = []flagRule{
 	{"quiet", excludes, []string{"verbose"}, ""},
 	{"retry-failures", needs, []string{"log"}, "name the run log that has the failures; without it, a new log is begun"},
-	{"agents", needs, []string{"fleet", "listen"}, "it counts the agents of a fleet"},
-	{
-		"listen", excludes, []string{"fleet"},
-		"it begins a fleet, and --fleet or NDTUNE_FLEET names another one; leave out one of them, or add --fleet ''",
-	},
-	{"check", excludes, []string{"fleet", "listen"}, "it is for a search on this machine; use ndtune check SPEC --record FILE"},
+	{"agents", needs, []string{"fleet"}, "it counts the agents of a fleet"},
+	{"check", excludes, []string{"fleet"}, "it is for a search on this machine; use ndtune check SPEC --record FILE"},
 	{"check", excludes, []string{"json"}, "the findings of a check are for people; use ndtune check SPEC --record FILE on the run log"},
 	{"capture", excludes, []string{"kernel", "define", "include", "build-option"}, "the capture has the kernel and its options"},
 	{"count", excludes, []string{"json"}, "the count is one number"},

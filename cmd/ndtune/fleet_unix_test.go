@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/ndtune/ndtune/internal/natsserver"
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/fleet"
@@ -19,21 +19,9 @@ import (
 )
 
 // fleetOf starts a server and returns its address.
-func fleetOf(t *testing.T, folder string) string {
+func fleetOf(t *testing.T) string {
 	t.Helper()
-	s := startProgram(t, folder, nil, "fleet", "serve", "--listen", "127.0.0.1:0")
-	t.Cleanup(func() {
-		s.signal(syscall.SIGINT)
-		if ended := s.end(); ended.status != statusInterrupted {
-			t.Errorf("server: %+v", ended)
-		}
-	})
-	s.read(1)
-	url := strings.TrimSpace(s.out.String())
-	if !strings.HasPrefix(url, "nats://127.0.0.1:") {
-		t.Fatalf("the server printed %q", url)
-	}
-	return url
+	return natsserver.Start(t, t.TempDir()).URL()
 }
 
 func agentOf(t *testing.T, folder, url string) *runningProgram {
@@ -70,7 +58,7 @@ func eachOnce(t *testing.T, path string, want int) {
 // then the search itself is killed, and goes on with its log. Each configuration has one result.
 func TestAFleetLosesNothing(t *testing.T) {
 	folder := specFolder(t)
-	url := fleetOf(t, t.TempDir())
+	url := fleetOf(t)
 	doomed := startSearch(t, t.TempDir(), []string{standin.FaultsVariable + "=add waits 50 when block_size_x == 32"}, "agent", "--fleet", url)
 	doomed.await(`^offered: `)
 	leave := syscall.SIGINT
@@ -116,7 +104,7 @@ func TestAFleetOnPoCL(t *testing.T) {
 		return
 	}
 	folder := specFolder(t)
-	url := fleetOf(t, t.TempDir())
+	url := fleetOf(t)
 	agentOf(t, t.TempDir(), url)
 	log := filepath.Join(folder, "add.jsonl")
 	ended := startProgram(t, folder, nil, "tune", "add.yaml", "-p", "block_size_x=16,32", "-p", "per_item=2", "--fleet", url, "--log", log).end()
@@ -130,7 +118,7 @@ func TestAFleetOnPoCL(t *testing.T) {
 // searches, and goes on with its logs. Then several sizes are tuned for a wisdom file on one of them.
 func TestComparisonOverAFleet(t *testing.T) {
 	gpu := standIns(t, "standin-gpu")
-	url := fleetOf(t, t.TempDir())
+	url := fleetOf(t)
 	startSearch(t, t.TempDir(), nil, "agent", "--fleet", url, "--name", "real").await(`^offered: `)
 	// One launch takes long enough to interrupt the first search in it.
 	long := []string{gpu, standin.StateVariable + "=" + t.TempDir(), standin.FaultsVariable + "=add waits 1000 when block_size_x == 32 first 1"}
@@ -193,33 +181,16 @@ func TestComparisonOverAFleet(t *testing.T) {
 	}
 }
 
-// TestListen: the server and an agent run in the command itself. A comparison waits for a second agent, whose
-// device has the same name in the fleet. With --device none, a search waits for the devices of others. Beyond this machine, the
-// printed addresses have passwords.
-func TestListen(t *testing.T) {
+// TestAgentsAreAwaited: a comparison waits for two agents, whose devices have the same name in the fleet.
+func TestAgentsAreAwaited(t *testing.T) {
 	gpu := standIns(t, "standin-gpu")
-	folder := specFolder(t)
-	listening := startProgram(t, folder, nil, "compare", "add.yaml", "--listen", "127.0.0.1:0", "--max-evals", "2", "--log", "r.jsonl")
-	listening.await(`^Waiting for 2 agents; the fleet has 1\.$`)
-	url := regexp.MustCompile(`nats://127\.0\.0\.1:\d+`).FindString(listening.notes.soFar())
+	folder, url := specFolder(t), fleetOf(t)
+	waiting := startProgram(t, folder, nil, "compare", "add.yaml", "--fleet", url, "--agents", "2", "--max-evals", "2", "--log", "r.jsonl")
+	waiting.await(`^Waiting for 2 agents; the fleet has 0\.$`)
+	startProgram(t, t.TempDir(), nil, "agent", "--fleet", url, "--device", needDevice(t).Selector).await(`^offered: `)
+	waiting.await(`^Waiting for 2 agents; the fleet has 1\.$`)
 	_ = startProgram(t, t.TempDir(), []string{gpu}, "agent", "--fleet", url)
-	if ended := listening.end(); ended.status != 0 || !strings.HasPrefix(ended.out, "add of add.yaml, 4096, on 2 devices\n") || !strings.Contains(ended.out, "\nthe best over all: ") {
-		t.Errorf("%+v", ended)
-	}
-	without := startProgram(t, folder, nil, "tune", "add.yaml", "--listen", "127.0.0.1:0", "--device", "none", "--max-evals", "2")
-	without.await(`^Waiting for 1 agent; the fleet has 0\.$`)
-	if notes := without.notes.soFar(); strings.Contains(notes, "offered: ") {
-		t.Errorf("--device none offers a device of this machine:\n%s", notes)
-	}
-	url = regexp.MustCompile(`nats://127\.0\.0\.1:\d+`).FindString(without.notes.soFar())
-	_ = startProgram(t, t.TempDir(), []string{gpu}, "agent", "--fleet", url)
-	if ended := without.end(); ended.status != 0 || !strings.Contains(ended.out, "Stand-in GPU") {
-		t.Errorf("%+v", ended)
-	}
-	everywhere := startProgram(t, t.TempDir(), nil, "fleet", "serve", "--listen", "0.0.0.0:0")
-	everywhere.await(`^  NDTUNE_FLEET='tls://agent:.*\?certificate=.*' ndtune agent$`)
-	everywhere.signal(syscall.SIGINT)
-	if ended := everywhere.end(); ended.status != statusInterrupted || !regexp.MustCompile(`^tls://search:\w+@[\d.]+:\d+\?certificate=\S+\n$`).MatchString(ended.out) {
+	if ended := waiting.end(); ended.status != 0 || !strings.HasPrefix(ended.out, "add of add.yaml, 4096, on 2 devices\n") || !strings.Contains(ended.out, "\nthe best over all: ") {
 		t.Errorf("%+v", ended)
 	}
 }
@@ -228,7 +199,7 @@ func TestListen(t *testing.T) {
 func TestNoFleet(t *testing.T) {
 	folder, env := specFolder(t), []string{"NDTUNE_FLEET=nats://127.0.0.1:1"}
 	for command, want := range map[string]int{
-		"tune add.yaml --max-evals 1": 2, "tune add.yaml --max-evals 1 --workers 0": 2, "tune add.yaml --listen 127.0.0.1:0": 2,
+		"tune add.yaml --max-evals 1": 2, "tune add.yaml --max-evals 1 --workers 0": 2,
 		"tune add.yaml --max-evals 1 --workers 0 --fleet=": 0, "devices --fleet=": 0,
 	} {
 		ended := startProgram(t, folder, env, strings.Fields(command)...).end()
@@ -240,13 +211,13 @@ func TestNoFleet(t *testing.T) {
 
 func TestWrongFleets(t *testing.T) {
 	folder := specFolder(t)
-	url := fleetOf(t, t.TempDir())
+	url := fleetOf(t)
 	for _, test := range []struct {
 		arguments string
 		want      string
 	}{
 		{"tune add.yaml --fleet " + url, "has no device: start an agent there"},
-		{"tune add.yaml --fleet nats://127.0.0.1:1", "--fleet: connect to the fleet at nats://127.0.0.1:1: "},
+		{"tune add.yaml --fleet nats://127.0.0.1:1", "--fleet: connect to the fleet at nats://127.0.0.1:1: nats: no servers available for connection: start one there, such as nats-server -js -a 127.0.0.1 (docs/fleet.md); "},
 		{"tune add.yaml --fleet nats://192.0.2.1:4222", "its address begins with tls://"},
 		{"tune add.yaml --fleet tls://192.0.2.1:4222", "needs credentials"},
 		{"tune add.yaml --workers 0 --fleet " + url, "--workers 0 is about this machine"},
@@ -255,15 +226,11 @@ func TestWrongFleets(t *testing.T) {
 		{"devices --peak --fleet " + url, "it measures on this machine"},
 		{"agent", "name the fleet with --fleet URL"},
 		{"fleet show", "name the fleet with --fleet URL"},
-		{"fleet serve --listen " + strings.TrimPrefix(url, "nats://"), "address already in use"},
-		{"tune add.yaml --listen 127.0.0.1", "is not HOST:PORT"},
-		{"tune add.yaml --listen 127.0.0.1:0 --fleet " + url, "leave out one of them"},
-		{"tune add.yaml --device none --fleet " + url, "about the agent of --listen"},
-		{"tune add.yaml --allow commands", "about the agent of --listen"},
-		{"agent --allow command --fleet " + url, "--allow command: want commands, settings, or both with a comma"},
-		{"compare add.yaml --agents 2", "--agents needs --fleet or --listen: it counts the agents of a fleet"},
-		{"compare add.yaml --agents 0 --listen 127.0.0.1:0", "want a positive number"},
-		{"fleet serve --listen 127.0.0.1", "is not HOST:PORT"},
+		{"tune add.yaml --allow commands", "--allow commands: want settings"},
+		{"agent --allow command --fleet " + url, "--allow command: want commands or settings"},
+		{"compare add.yaml --agents 2", "--agents needs --fleet: it counts the agents of a fleet"},
+		{"compare add.yaml --agents 0 --fleet " + url, "want a positive number"},
+		{"devices --fleet " + natsserver.StartWith(t, t.TempDir()).URL(), "jetstream not enabled: start it as nats-server -js, or with «jetstream: enabled»"},
 	} {
 		ended := startProgram(t, folder, nil, strings.Fields(test.arguments)...).end()
 		if ended.status != 2 || !strings.Contains(ended.notes, test.want) || ended.out != "" {

@@ -87,7 +87,7 @@ func TestExamplesRun(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range examples(t) {
 		line := strings.Join(e.arguments, " ")
-		elsewhere := slices.ContainsFunc([]string{"--fleet", "--listen", "--peak", "--prior"}, func(flag string) bool { return slices.Contains(e.arguments, flag) })
+		elsewhere := slices.ContainsFunc([]string{"--fleet", "--peak", "--prior"}, func(flag string) bool { return slices.Contains(e.arguments, flag) })
 		if seen[line] || elsewhere || slices.Contains([]string{"compare", "init", "check", "wisdom", "export", "fleet", "agent", "capture"}, e.arguments[0]) {
 			continue
 		}

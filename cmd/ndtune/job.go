@@ -46,18 +46,16 @@ func newJob(ctx context.Context, t *console, o *searchOptions, s *spec.Spec, sou
 }
 
 // chooseDevices selects the devices of one search: of this machine, or of a fleet, which the caller closes.
-func (j *job) chooseDevices() (*searchFleet, error) {
+func (j *job) chooseDevices(ctx context.Context) (*searchFleet, error) {
 	o := j.options
-	f, err := joinFleet(o.context, 1, func(f *searchFleet) error {
-		selector := o.device
-		if selector == noDevice {
-			selector = ""
-		}
-		kind, err := device.Select(f.listed(), selector)
-		j.place = session.Place{Fleet: f.Connection, Devices: []device.Listed{kind}}
+	f, err := o.fleet.join(ctx, j.console, func(kinds []device.Listed) error {
+		kind, err := device.Select(kinds, o.device)
+		j.place.Devices = []device.Listed{kind}
 		return err
 	})
-	if f == nil && err == nil {
+	if f != nil {
+		j.place.Fleet = f.Connection
+	} else if err == nil {
 		j.place.Devices, err = selectDevices(o.device)
 	}
 	return f, err

@@ -30,8 +30,8 @@ type searchOptions struct {
 	outputs cli.StringSlice
 	serve   string // "": no page
 
-	by      session.Strategy
-	context *cli.Context // of the flags of a fleet
+	fleet fleetOptions
+	by    session.Strategy
 }
 
 // flags control a search and its outputs.
@@ -76,7 +76,6 @@ func (o *searchOptions) flags() []cli.Flag {
 
 // readSearch checks the options that need no specification. The caller reads those of the specification.
 func (o *searchOptions) readSearch(c *cli.Context) error {
-	o.context = c
 	if err := o.evaluation.read(c); err != nil {
 		return err
 	}

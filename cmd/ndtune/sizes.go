@@ -46,15 +46,15 @@ func tooManyToServe(sizes int) error {
 }
 
 // openOne opens the device that all sizes are tuned on, or several of one model.
-func (k *comparing) openOne(context.Context) (err error) {
-	if k.fleet, err = k.job.chooseDevices(); err != nil {
+func (k *comparing) openOne(ctx context.Context) (err error) {
+	if k.fleet, err = k.job.chooseDevices(ctx); err != nil {
 		return err
 	}
 	devices := k.job.place.Devices
 	identity := *devices[0].Identity
 	at := place{devices: devices, label: identity.Name, listing: devices[0].Selector()}
 	if k.fleet != nil {
-		at = k.fleet.kinds[devices[0].Index].place(devices[0], identity.Name)
+		at = k.fleet.place(devices[0], identity.Name)
 	}
 	k.addTargets(at, identity)
 	return k.nameLogs()

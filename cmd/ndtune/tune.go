@@ -46,10 +46,6 @@ the cost of each best at the other sizes, and the best over all sizes (docs/comp
 With --fleet, the devices of one kind in a fleet of machines share the search (docs/fleet.md):
 
    ndtune tune kernel.yaml --fleet nats://127.0.0.1:4222 --device gpu
-   ndtune tune kernel.yaml --listen 127.0.0.1:4222 --device gpu
-
-With --listen, the command runs the server of the fleet and an agent for this machine itself, and
-prints the command for other machines.
 
 With --serve, browsers on this machine show the report of the running search at the printed
 address (docs/report.md).
@@ -58,7 +54,7 @@ For programs, there are JSON lines, and - is a specification on standard input (
 
    ndtune tune kernel.yaml --json`,
 		Flags: slices.Concat(o.spec.flags(), o.searchOptions.flags(), []cli.Flag{o.checkFlag(), jsonLinesFlag(&o.json)},
-			searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
+			o.fleet.searchFlags("evaluate on the devices of the fleet")),
 		Action: streamed(action(o, run)),
 	}
 }
@@ -103,7 +99,7 @@ func tuneSpec(ctx context.Context, t *console, o *tuneOptions) error {
 	defer closePage()
 	j.page = page
 	j.evaluation.Reserve = reserve
-	f, err := j.chooseDevices()
+	f, err := j.chooseDevices(ctx)
 	if err != nil {
 		return err
 	}

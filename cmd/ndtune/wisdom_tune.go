@@ -41,7 +41,7 @@ the specification verifies, does not (docs/wisdom.md).`,
 			o.problemSizeFlag("problem size of a specification that has no fixed one, such as that of a pipeline"),
 			&cli.BoolFlag{Name: "json", Destination: &o.json, Usage: "print the configuration as JSON, an object for each size"},
 		}, without(o.flags(), "output"), // there are no results to write if no search is made
-			searchFleetFlags("evaluate on the devices of the fleet", "with --listen: as soon as one has a device that --device names")),
+			o.fleet.searchFlags("evaluate on the devices of the fleet")),
 		Action: action(o, run),
 	}
 }
@@ -79,7 +79,7 @@ func tuneWisdom(ctx context.Context, t *console, o *wisdomTuneOptions) error {
 	if len(s.Sizes) > 0 && o.serve != "" {
 		return tooManyToServe(len(s.Sizes))
 	}
-	f, err := j.chooseDevices()
+	f, err := j.chooseDevices(ctx)
 	if err != nil {
 		return err
 	}

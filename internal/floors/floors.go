@@ -5,7 +5,7 @@ package floors
 // Floors are the packages by floor, from the ground up. An import points strictly down.
 // docs/architecture.md says what each room is for.
 var Floors = [][]string{
-	{"internal/each", "internal/nearest", "internal/excerpt", "internal/floors", "internal/golden", "internal/figure", "internal/browser", "internal/files", "internal/standin", "internal/library"},
+	{"internal/each", "internal/nearest", "internal/excerpt", "internal/floors", "internal/golden", "internal/figure", "internal/browser", "internal/files", "internal/standin", "internal/natsserver", "internal/library"},
 	{"internal/picture", "internal/markdown", "cl", "kernels", "tune/process", "tune/hardware", "tune/array", "tune/clc", "tune/search/gaussian", "tune/expression"},
 	{"tune/space", "tune/footprint", "tune/observe"},
 	{"tune/judge"},

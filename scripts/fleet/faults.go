@@ -22,23 +22,21 @@ import (
 // A fault is done to a search while it runs.
 type fault struct {
 	name  string
-	kinds []string             // of servers, in turn
+	kind  string               // of servers
 	begin func(t *trial) error // before the agents start; nil: nothing
 	do    func(t *trial) error // returns when nothing more happens
 }
 
-var single = []string{embedded, separate}
-
 var allFaults = []fault{
-	{"agents-killed", single, nil, killAgents},
-	{"agents-stopped-shortly", single, nil, func(t *trial) error { return t.stopAgents(time.Second, 10*time.Second) }},
-	{"agents-stopped-for-long", single, nil, func(t *trial) error { return t.stopAgents(22*time.Second, 30*time.Second) }},
-	{"search-killed", single, nil, killSearch},
-	{"connections-cut", single, withProxies, cutConnections},
-	{"server-killed", single, nil, killServer},
-	{"one-of-3-servers-killed", []string{cluster}, nil, killServer},
-	{"disk-full", single, nil, fillDisk},
-	{"another-version", single, nil, otherVersion},
+	{"agents-killed", separate, nil, killAgents},
+	{"agents-stopped-shortly", separate, nil, func(t *trial) error { return t.stopAgents(time.Second, 10*time.Second) }},
+	{"agents-stopped-for-long", separate, nil, func(t *trial) error { return t.stopAgents(22*time.Second, 30*time.Second) }},
+	{"search-killed", separate, nil, killSearch},
+	{"connections-cut", separate, withProxies, cutConnections},
+	{"server-killed", separate, nil, killServer},
+	{"one-of-3-servers-killed", cluster, nil, killServer},
+	{"disk-full", separate, nil, fillDisk},
+	{"another-version", separate, nil, otherVersion},
 }
 
 // killAgents kills some agents. If none is left, another one starts.
@@ -193,9 +191,6 @@ func (t *trial) inSmallDisk() error {
 	s := &server{port: port()}
 	s.start = func() (err error) {
 		command := append(t.disk.Enter(), t.nats, "-a", "127.0.0.1", "-p", fmt.Sprint(s.port), "-js", "-sd", store)
-		if t.kind == embedded {
-			command = append(t.disk.Enter(), t.ndtune, "fleet", "serve", "--listen", address(s.port), "--store", store)
-		}
 		if s.Program, err = harness.Launch(t.folder, "server", nil, command...); err != nil {
 			return err
 		}
@@ -208,7 +203,7 @@ func (t *trial) inSmallDisk() error {
 // try makes one run.
 func (p *proof) try(f fault, run int) (counts map[string]int, err error) {
 	index := slices.IndexFunc(allFaults, func(o fault) bool { return o.name == f.name })
-	t, err := p.newTrial(fmt.Sprintf("%s-%d", f.name, run), f.kinds[run%len(f.kinds)], uint64(index*10000+run), "spin.yaml")
+	t, err := p.newTrial(fmt.Sprintf("%s-%d", f.name, run), f.kind, uint64(index*10000+run), "spin.yaml")
 	keep := true
 	defer func() {
 		if ended := t.close(keep); err == nil {

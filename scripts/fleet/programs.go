@@ -55,7 +55,6 @@ func (s *server) await() error {
 
 // The kinds of servers.
 const (
-	embedded = "fleet-serve"
 	separate = "nats-server"
 	cluster  = "cluster-of-3"
 )
@@ -68,12 +67,7 @@ func (p *proof) servers(folder, kind string) (all []*server, err error) {
 	s := &server{port: port()}
 	s.start = func() (err error) {
 		store := filepath.Join(folder, "store")
-		if kind == embedded {
-			s.Program, err = harness.Launch(folder, "server", nil, p.ndtune, "fleet", "serve", "--listen", address(s.port), "--store", store)
-		} else {
-			s.Program, err = harness.Launch(folder, "server", nil, p.nats, "-a", "127.0.0.1", "-p", fmt.Sprint(s.port), "-js", "-sd", store)
-		}
-		if err != nil {
+		if s.Program, err = harness.Launch(folder, "server", nil, p.nats, "-a", "127.0.0.1", "-p", fmt.Sprint(s.port), "-js", "-sd", store); err != nil {
 			return err
 		}
 		return s.await()

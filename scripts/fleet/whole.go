@@ -58,7 +58,7 @@ func (p *proof) whole(ctx context.Context) (good bool, err error) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "server\tagents\ts\tlost\ttwice\tfailed\thung\tbest\tto the best alone\tscatter\tsame\t")
 	good = true
-	for _, kind := range []string{embedded, separate, cluster} {
+	for _, kind := range []string{separate, cluster} {
 		for _, agents := range []int{2, 4, mostAgents} {
 			if len(p.only) > 0 && !slices.Contains(p.only, kind) {
 				continue

@@ -2,12 +2,10 @@ package fleet
 
 import (
 	"bytes"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -17,25 +15,23 @@ import (
 
 // The parameters of an address.
 const (
-	certificateParameter = "certificate" // digest of the server's certificate
 	authorityParameter   = "authority"   // file with the certificate of the server's authority; without it, those of the system count
 	credentialsParameter = "credentials" // file of a NATS user: credentials, or the seed of an nkey
 )
 
 // An access says how a program reaches the servers of a fleet, and how they prove themselves to each other.
 type access struct {
-	servers      []string // their addresses, without parameters
-	shown        []string // these without users and passwords
-	certificates []string // digests
-	authorities  []string // files
-	credentials  string   // file; "": the addresses have passwords, or the servers are on this machine
+	servers     []string // their addresses, without parameters
+	shown       []string // these without users and passwords
+	authorities []string // files
+	credentials string   // file; "": the addresses have passwords, or the servers are on this machine
 }
 
 // errForm has no text of the address: where that is wrong, any part of it may be a password, or the rest of one with a character in it that
 // should have been escaped.
 var errForm = errors.New("an address is not of the form nats://HOST:PORT or tls://HOST:PORT, with ?PARAMETER=VALUE after it " +
 	"(it is not shown, since it may have a password, where all but letters and digits is written as %XX); the parameters are " +
-	authorityParameter + ", " + credentialsParameter + " and " + certificateParameter)
+	authorityParameter + " and " + credentialsParameter)
 
 // parseAddresses reads the address of a server, or several with commas. It refuses addresses of other machines without
 // encryption, or with nothing that proves who the user is. Its errors have no passwords.
@@ -60,8 +56,7 @@ func parseAddresses(addresses string) (*access, error) {
 		a.shown = append(a.shown, u.Scheme+"://"+u.Host)
 	}
 	if anonymous && a.credentials == "" {
-		return nil, errors.New("another machine needs credentials: give the whole address that the server printed, " +
-			"or the file of a NATS user, tls://HOST:PORT?credentials=FILE")
+		return nil, errors.New("another machine needs credentials: name the file of a NATS user, tls://HOST:PORT?credentials=FILE")
 	}
 	return a, nil
 }
@@ -74,8 +69,6 @@ func (a *access) addParameters(query string) error {
 	}
 	for name, values := range parameters {
 		switch name {
-		case certificateParameter:
-			a.certificates = append(a.certificates, values...)
 		case authorityParameter:
 			a.authorities = append(a.authorities, values...)
 		case credentialsParameter:
@@ -107,18 +100,6 @@ func (a *access) options() ([]nats.Option, error) {
 			}
 		}
 		options = append(options, nats.RootCAs(a.authorities...))
-	}
-	if len(a.certificates) > 0 {
-		options = append(options, nats.Secure(&tls.Config{
-			MinVersion:         tls.VersionTLS13,
-			InsecureSkipVerify: true, // the digest takes the place of an authority
-			VerifyConnection: func(c tls.ConnectionState) error {
-				if slices.Contains(a.certificates, digest(c.PeerCertificates[0].Raw)) {
-					return nil
-				}
-				return errors.New("the server has another certificate than the one in the address")
-			},
-		}))
 	}
 	return options, nil
 }

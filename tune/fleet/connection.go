@@ -83,12 +83,12 @@ func Connect(ctx context.Context, address, name string, note func(text string)) 
 	)
 	n, err := nats.Connect(strings.Join(a.servers, ","), options...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to the fleet at %s: %w", strings.Join(a.shown, ","), err)
+		return nil, fmt.Errorf("connect to the fleet at %s: %w", strings.Join(a.shown, ","), advised(err))
 	}
 	c.nats = n
 	if err := c.prepareAllowed(ctx); err != nil {
 		n.Close()
-		return nil, fmt.Errorf("the server at %s: %w", strings.Join(a.shown, ","), err)
+		return nil, fmt.Errorf("the server at %s: %w", strings.Join(a.shown, ","), advised(err))
 	}
 	return c, nil
 }
@@ -168,6 +168,9 @@ func (c *Connection) prepareAllowed(ctx context.Context) error {
 func (c *Connection) create(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
+	if _, err := c.js.AccountInfo(ctx); err != nil {
+		return err
+	}
 	copies := 1
 	if c.nats.ConnectedClusterName() != "" {
 		copies = replicas
@@ -179,13 +182,13 @@ func (c *Connection) create(ctx context.Context) error {
 		},
 		{Name: resultStream, Subjects: []string{resultSubjects + "*"}, MaxAge: resultsAge, MaxMsgs: maxResults},
 	} {
-		s.MaxMsgSize, s.Replicas = maxMessage, copies
+		s.Replicas = copies
 		if _, err := c.js.CreateStream(ctx, s); err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 			return fmt.Errorf("make the stream %s: %w", s.Name, err)
 		}
 	}
 	for _, name := range []string{agentsBucket, searchesBucket} {
-		bucket := jetstream.KeyValueConfig{Bucket: name, TTL: expiry, MaxValueSize: maxMessage, MaxBytes: maxBucket, Replicas: copies}
+		bucket := jetstream.KeyValueConfig{Bucket: name, TTL: expiry, MaxBytes: maxBucket, Replicas: copies}
 		_, err := c.js.CreateKeyValue(ctx, bucket)
 		if err != nil && !errors.Is(err, jetstream.ErrBucketExists) {
 			return fmt.Errorf("make the bucket %s: %w", name, err)
@@ -216,8 +219,7 @@ func passes(err error) bool {
 	}, func(passing error) bool { return errors.Is(err, passing) })
 }
 
-// reconnected makes what the server has lost while it was away, if it was started with an empty store, and tells those
-// who follow a bucket.
+// reconnected makes what the server lacks, if its store was lost while it was away, and tells those who follow a bucket.
 func (c *Connection) reconnected() {
 	ctx, cancel := context.WithTimeout(context.Background(), prepareLimit)
 	defer cancel()

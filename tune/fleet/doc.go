@@ -2,7 +2,7 @@
 //
 // An [Agent] runs on each machine. It announces its devices, and evaluates configurations for the searches of
 // others. An [Evaluator] is the coordinator's end: it takes the place of a device of this machine in [loop.Run].
-// A [Server] is a NATS server within the program, for fleets that have none.
+// The server is the official one, nats-server, which its users run.
 //
 // All state is JetStream's:
 //

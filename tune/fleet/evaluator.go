@@ -51,7 +51,6 @@ type Evaluator struct {
 	answers  chan answer
 	early    map[string]answer // correct results that no configuration waits for yet, by the configuration
 	answered map[string]bool   // configurations that have a result
-	asked    map[string]work   // without an answer, by their keys
 	silent   int               // audits since the last answer
 }
 
@@ -78,7 +77,7 @@ func Open(ctx context.Context, c *Connection, p *problem.Problem, d hardware.Dev
 	d.Timer = ""
 	e := &Evaluator{
 		connection: c, note: o.Note, device: d, devices: map[string]Announcement{}, changed: make(chan struct{}), problem: p,
-		answers: make(chan answer), early: map[string]answer{}, answered: map[string]bool{}, asked: map[string]work{},
+		answers: make(chan answer), early: map[string]answer{}, answered: map[string]bool{},
 		search: search{
 			Protocol: Protocol, ID: cmp.Or(o.Search, rand.Text()), Begun: rand.Text(), Kernel: p.KernelName(),
 			Digest: p.Digest(), Object: p.Digest(), Device: d, Settings: o.Settings,

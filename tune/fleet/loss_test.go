@@ -5,16 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/ndtune/ndtune/internal/natsserver"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -70,37 +71,59 @@ func TestLossesSideBySide(t *testing.T) {
 	}
 }
 
-// aServerThatForgets: a server that comes back with an empty store gets the queue of a search again.
-func aServerThatForgets(t *testing.T) {
+// TestAServerThatIsKilled: a server that is killed, and started again with its store, costs time alone: while configurations are evaluated, and
+// while the finalists are measured.
+func TestAServerThatIsKilled(t *testing.T) {
 	s, p := listen(t), newProblem(t, 40)
-	var again *Server
-	t.Cleanup(func() { again.Close() }) // after the search has ended
-	start(t, s, "m", opens(&fake{of: correct, capacity: 2}))
-	e := open(t, s, p, Options{Search: "s"})
-	outcome, err := loop.Run(t.Context(), p, e, loop.Options{Finalists: -1, OnResult: func(r tune.Result, _ bool) {
-		if r.Configuration.Int("i") != 20 {
-			return
-		}
-		address := strings.TrimPrefix(s.URL(), "nats://")
-		s.Close()
-		var err error
-		if again, err = Listen(address, t.TempDir()); err != nil {
-			t.Error(err)
+	var evaluated, measured atomic.Int64
+	restart := sync.OnceFunc(func() { s.Kill(); s.Again(t) })
+	again := sync.OnceFunc(func() { s.Kill(); s.Again(t) })
+	start(t, s, "m", opens(&fake{of: correct, capacity: 2, evaluated: &evaluated, times: func(i int) float64 {
+		measured.Add(1)
+		again()
+		return float64(i + 1)
+	}}))
+	e := open(t, s, p, Options{})
+	outcome, err := loop.Run(t.Context(), p, e, loop.Options{OnResult: func(r tune.Result, _ bool) {
+		if r.Configuration.Int("i") == 20 {
+			restart()
 		}
 	}})
-	if err != nil || len(outcome.Results) != 40 {
-		t.Fatalf("%d results, %v", len(outcome.Results), err)
+	if err != nil || outcome.Best == nil || len(outcome.Best.Final) == 0 || measured.Load() == 0 {
+		t.Fatalf("%+v, %v", outcome, err)
+	}
+	seen := map[string]bool{}
+	for _, r := range outcome.Results {
+		seen[r.Configuration.Key()] = r.Status == tune.Correct
+	}
+	if len(seen) != 40 || len(outcome.Results) != 40 || evaluated.Load() < 40 {
+		t.Errorf("%d results of %d configurations, %d evaluations", len(outcome.Results), len(seen), evaluated.Load())
 	}
 }
 
-// TestAServerThatCannotStore: it says so instead of refusing all messages in silence.
-func TestAServerThatCannotStore(t *testing.T) {
-	s := listen(t)
-	if err := s.server.DisableJetStream(); err != nil {
-		t.Fatal(err)
+// aServerThatForgets: a search whose server comes back without its store says so. The agents work for the next one.
+func aServerThatForgets(t *testing.T) {
+	folder := t.TempDir()
+	s, p := natsserver.Start(t, folder), newProblem(t, 40)
+	start(t, s, "m", opens(&fake{of: correct, capacity: 2}))
+	e := open(t, s, p, Options{})
+	_, err := loop.Run(t.Context(), p, e, loop.Options{Finalists: -1, OnResult: func(r tune.Result, _ bool) {
+		if r.Configuration.Int("i") != 20 {
+			return
+		}
+		s.Kill()
+		if err := os.RemoveAll(filepath.Join(folder, "store")); err != nil {
+			t.Error(err)
+		}
+		s.Again(t)
+	}})
+	if err == nil || !strings.Contains(err.Error(), "the server has lost the search: it came back without its store") {
+		t.Fatalf("error %v", err)
 	}
-	if err := s.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "is the disk full?") {
-		t.Errorf("error %v", err)
+	e.Close()
+	outcome, err := loop.Run(t.Context(), p, open(t, s, p, Options{}), loop.Options{})
+	if err != nil || len(outcome.Results) != 40 {
+		t.Fatalf("%+v, %v", outcome, err)
 	}
 }
 
@@ -196,36 +219,22 @@ func aMeasurementOutOfSight(t *testing.T) {
 
 // aCluster: each of three servers keeps all streams. With one of them gone, a search begins and ends.
 func aCluster(t *testing.T) {
-	var routes []*url.URL
-	var ports []int
+	var ports, routes []string
 	for range 3 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
 		l.Close() // the servers must know of each other before they start
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-		routes = append(routes, &url.URL{Scheme: "nats", Host: l.Addr().String()})
+		ports = append(ports, l.Addr().String())
+		routes = append(routes, "nats://"+l.Addr().String())
 	}
-	var all []*server.Server
+	var all []*natsserver.Server
 	var urls []string
 	for i := range 3 {
-		s, err := server.NewServer(&server.Options{
-			ServerName: fmt.Sprint("s", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true,
-			Cluster: server.ClusterOpts{Name: "c", Host: "127.0.0.1", Port: ports[i]}, Routes: routes,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Start()
-		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-		all = append(all, s)
-	}
-	for _, s := range all {
-		if !s.ReadyForConnections(startLimit) {
-			t.Fatal("no server")
-		}
-		urls = append(urls, s.ClientURL())
+		s := natsserver.StartWith(t, t.TempDir(), "-js", "-sd", "store", "-n", fmt.Sprint("s", i),
+			"--cluster_name", "c", "--cluster", "nats://"+ports[i], "--routes", strings.Join(routes, ","))
+		all, urls = append(all, s), append(urls, s.URL())
 	}
 	connected := func() *Connection {
 		c, err := Connect(t.Context(), strings.Join(urls, ","), "test", nil)
@@ -242,7 +251,7 @@ func aCluster(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}
-	all[2].Shutdown()
+	all[2].Stop()
 	ctx, cancel := context.WithCancel(t.Context())
 	a := &Agent{Machine: "m", Devices: []Device{{Selector: "0:0", Identity: gpu, Open: opens(&fake{of: correct, capacity: 2})}}}
 	done := make(chan error, 1)
@@ -318,12 +327,7 @@ func TestAgentsThatLeaveInOrder(t *testing.T) {
 
 // TestWorkGoesBackToAServerThatWasAway: work that an agent gives back while the server is away reaches the search when it is back, and has left the queue.
 func TestWorkGoesBackToAServerThatWasAway(t *testing.T) {
-	store := t.TempDir()
-	s, err := Listen("127.0.0.1:0", store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { s.Close() }()
+	s := listen(t)
 	c := connect(t, s)
 	e := &Evaluator{connection: c, search: search{ID: "s"}}
 	if err := e.makeQueue(t.Context()); err != nil {
@@ -336,17 +340,14 @@ func TestWorkGoesBackToAServerThatWasAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := queue.Next(jetstream.FetchMaxWait(startLimit))
+	m, err := queue.Next(jetstream.FetchMaxWait(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := strings.TrimPrefix(s.URL(), "nats://")
-	s.Close()
+	s.Stop()
 	i := &station{connection: c, returning: t.Context()}
 	(&session{station: i, search: search{ID: "s"}}).giveBack(m)
-	if s, err = Listen(address, store); err != nil {
-		t.Fatal(err)
-	}
+	s.Again(t)
 	i.returns.Wait()
 	last, err := c.js.Stream(t.Context(), resultStream)
 	if err != nil {
@@ -526,7 +527,7 @@ func TestACoordinatorThatDied(t *testing.T) {
 	})
 	e := open(t, s, p, Options{Search: "s", Settings: Settings{Iterations: 1}})
 	c := configured(t, p, 0)
-	if err := e.ask(t.Context(), work{Key: keyOf(c) + keySeparator + "1", Values: valuesOf(c)}); err != nil {
+	if err := e.ask(t.Context(), question{keyOf(c) + keySeparator + "1", c}); err != nil {
 		t.Fatal(err)
 	}
 	<-held

@@ -196,8 +196,8 @@ func (e *Evaluator) on(ctx context.Context, cards []string, configurations []spa
 		for key, p := range waiting {
 			m.Key = key
 			data := encode(m)
-			if len(data) > maxMessage {
-				return fmt.Errorf("the configurations have %d bytes, more than %d", len(data), maxMessage)
+			if err := e.connection.fits("a measurement in turn", data); err != nil {
+				return err
 			}
 			_ = e.connection.nats.Publish(measureSubjects+p.Agent, data) // it is repeated
 		}
@@ -215,8 +215,8 @@ func (e *Evaluator) on(ctx context.Context, cards []string, configurations []spa
 	answers := map[string]answer{}
 	again := time.NewTicker(renewal)
 	defer again.Stop()
-	reading := time.NewTicker(ackWait)
-	defer reading.Stop()
+	audit := time.NewTicker(ackWait)
+	defer audit.Stop()
 	for {
 		changed := e.changes()
 		willing := e.willing()
@@ -237,8 +237,10 @@ func (e *Evaluator) on(ctx context.Context, cards []string, configurations []spa
 			if err := ask(); err != nil {
 				return nil, err
 			}
-		case <-reading.C:
-			_, _ = e.read(ctx) // the answer may be there; an error is mended by the next time
+		case <-audit.C:
+			if _, err := e.queue(ctx); err != nil {
+				return nil, err
+			}
 		case a := <-e.answers:
 			p, is := waiting[a.Key]
 			if !is {

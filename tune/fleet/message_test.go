@@ -33,20 +33,13 @@ func TestRefusals(t *testing.T) {
 	if all, err := connect(t, s).Devices(t.Context()); err != nil || len(all) != 1 || all[0].Name() != "m/0:0" || len(all[0].Refused) != 1 {
 		t.Errorf("devices %+v, %v", all, err)
 	}
-	inUse := strings.TrimPrefix(s.URL(), "nats://")
-	for address, want := range map[string]string{"192.0.2.1:4222": "listen tcp 192.0.2.1:4222: ", inUse: "in use", "127.0.0.1:x": "no number", "127.0.0.1": "not HOST:PORT"} {
-		if server, err := Listen(address, t.TempDir()); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", address, err, want)
-			server.Close()
-		}
-	}
 	for address, want := range map[string]string{
 		"nats://192.0.2.1:4222":                             "its address begins with tls://",
 		"tls://192.0.2.1:4222":                              "needs credentials",
 		"tls://192.0.2.1:4222?authority=/ca.pem":            "needs credentials",
 		"nats://127.0.0.1:4222?credentials=/missing":        "the credentials: stat /missing",
 		"nats://127.0.0.1:4222?credentials=a&credentials=b": "named twice",
-		"nats://127.0.0.1:4222?credential=a":                "the parameters are authority, credentials and certificate",
+		"nats://127.0.0.1:4222?credential=a":                "the parameters are authority and credentials",
 		"127.0.0.1:4222":                                    "not of the form",
 		"http://127.0.0.1":                                  "not of the form",
 	} {
@@ -141,15 +134,12 @@ func TestMalformedMessages(t *testing.T) {
 			}
 		}
 	}
-	if _, err := c.js.Publish(t.Context(), resultSubjects+"s", make([]byte, maxMessage+1)); err == nil {
-		t.Error("the server took a huge message")
-	}
 	for _, name := range []string{workStream, resultStream, "KV_" + agentsBucket, "KV_" + searchesBucket} {
 		stream, err := c.js.Stream(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o := stream.CachedInfo().Config; o.MaxMsgSize != maxMessage || o.MaxMsgs <= 0 && o.MaxBytes <= 0 {
+		if o := stream.CachedInfo().Config; o.MaxMsgs <= 0 && o.MaxBytes <= 0 {
 			t.Errorf("%s has no bounds: %+v", name, o)
 		}
 	}

@@ -42,8 +42,6 @@ const (
 	maxWaiting    = 1 << 14            // agents that wait for work of a search
 	noteTries     = 10                 // until the user hears of it
 	maxRefusals   = 20                 // that a device announces
-	maxMessage    = 512 << 10          // bytes of a message
-	maxProblem    = 16 << 30           // bytes of a problem
 	maxWork       = 1 << 20            // messages of all queues; no more are taken then
 	maxResults    = 1 << 22            // of all searches; the oldest are dropped
 	maxBucket     = 32 << 20           // bytes of all announcements of agents, and of searches; the server reserves them on its disk
@@ -214,9 +212,6 @@ var errOther = errors.New("the message is of another version of the protocol")
 // decode reads a message.
 func decode[T versioned](data []byte) (T, error) {
 	var m T
-	if len(data) > maxMessage {
-		return m, fmt.Errorf("the message has %d bytes, more than %d", len(data), maxMessage)
-	}
 	if err := json.Unmarshal(data, &m); err != nil {
 		return m, err
 	}

@@ -30,11 +30,8 @@ func (e *Evaluator) store(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(data) > maxProblem {
-		return fmt.Errorf("the problem has %d bytes, more than %d", len(data), int64(maxProblem))
-	}
 	if _, err := c.problems.Put(ctx, jetstream.ObjectMeta{Name: e.search.Object}, bytes.NewReader(data)); err != nil {
-		return fmt.Errorf("store the problem: %w", err)
+		return fmt.Errorf("store the problem, of %d bytes: %w", len(data), advised(err))
 	}
 	return nil
 }
@@ -47,9 +44,22 @@ func (e *Evaluator) makeQueue(ctx context.Context) error {
 		MaxAckPending: -1, MaxWaiting: maxWaiting,
 	})
 	if err != nil {
-		return fmt.Errorf("make the queue of the search: %w", err)
+		return fmt.Errorf("make the queue of the search: %w", advised(err))
 	}
 	return nil
+}
+
+// queue returns what the server says of the queue of the search; nil: it says nothing now.
+func (e *Evaluator) queue(ctx context.Context) (*jetstream.ConsumerInfo, error) {
+	queue, err := e.connection.js.Consumer(ctx, workStream, e.search.ID)
+	if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil, errors.New("the server has lost the search: it came back without its store (store_dir of its configuration); " +
+			"the same command with the same --log goes on")
+	}
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	return queue.CachedInfo(), nil
 }
 
 // read begins to read the results of the search from the first one. It returns the number of those that are there.
@@ -98,7 +108,6 @@ type question struct {
 func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
 	waiting := map[string]question{}
 	give := func(about string, a answer, c space.Configuration) error {
-		delete(e.asked, waiting[about].key)
 		delete(waiting, about)
 		delete(e.early, about)
 		e.answered[about] = true
@@ -115,11 +124,9 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 	// A configuration is evaluated again if its failure is in doubt, or if an agent gives it back. The key tells the
 	// evaluations from each other.
 	put := func(about string, c space.Configuration) error {
-		delete(e.asked, waiting[about].key)
 		waiting[about] = question{about + keySeparator + rand.Text(), c}
-		return e.ask(ctx, work{Key: waiting[about].key, Values: valuesOf(c)})
+		return e.ask(ctx, waiting[about])
 	}
-	defer clear(e.asked)
 	audit := time.NewTicker(ackWait / 2)
 	defer audit.Stop()
 	changed, err := e.hopeful()
@@ -133,7 +140,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, in <-chan space.Configuration,
 		case <-changed:
 			changed, err = e.hopeful()
 		case <-audit.C:
-			err = e.audit(ctx)
+			err = e.audit(ctx, waiting)
 		case c, ok := <-in:
 			if !ok {
 				in = nil
@@ -186,14 +193,12 @@ func (e *Evaluator) keep(a answer) {
 	}
 }
 
-// ask puts work into the queue. It tries until the context ends.
-func (e *Evaluator) ask(ctx context.Context, w work) error {
-	w.Protocol = Protocol
-	data := encode(w)
-	if len(data) > maxMessage {
-		return fmt.Errorf("a configuration has %d bytes, more than %d", len(data), maxMessage)
+// ask puts a configuration into the queue. It tries until the context ends.
+func (e *Evaluator) ask(ctx context.Context, q question) error {
+	data := encode(work{Protocol, q.key, valuesOf(q.Configuration)})
+	if err := e.connection.fits("a configuration", data); err != nil {
+		return err
 	}
-	e.asked[w.Key] = w
 	e.silent = 0
 	id := rand.Text() // the same for each try, so that the server keeps one
 	for tries := 1; ; tries++ {
@@ -210,36 +215,19 @@ func (e *Evaluator) ask(ctx context.Context, w work) error {
 	}
 }
 
-// audit looks for work that the server has lost, while no answer comes: a server that was started with an empty store
-// has lost all of it, and one that crashed may have lost the last. Such work is asked again; if it was not lost,
-// the second answer is dropped.
-func (e *Evaluator) audit(ctx context.Context) error {
-	if e.silent++; len(e.asked) == 0 || e.silent < 2 {
+// audit looks at the queue while no answer comes. A server whose machine crashed may have lost the last work: such work is asked again; if
+// it was not lost, the second answer is dropped.
+func (e *Evaluator) audit(ctx context.Context, waiting map[string]question) error {
+	if e.silent++; len(waiting) == 0 || e.silent < 2 {
 		return nil
 	}
-	queue, err := e.connection.js.Consumer(ctx, workStream, e.search.ID)
-	gone := errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound)
-	switch {
-	case gone:
-		if e.store(ctx) != nil || e.makeQueue(ctx) != nil {
-			return ctx.Err() // the next audit tries again
-		}
-	case err != nil:
-		return ctx.Err()
-	default:
-		if i := queue.CachedInfo(); i.NumPending > 0 || i.NumAckPending > 0 {
-			return nil // agents have it, or will
-		}
+	queue, err := e.queue(ctx)
+	if queue == nil || queue.NumPending > 0 || queue.NumAckPending > 0 || e.silent < 3 {
+		return err // agents have it, or will, or the answers may be there
 	}
-	if _, err := e.read(ctx); err != nil {
-		return ctx.Err()
-	}
-	if !gone && e.silent < 3 {
-		return nil // the answers may be there
-	}
-	e.note(fmt.Sprintf("The server has lost work. The search asks again for %d.", len(e.asked)))
-	for _, w := range e.asked {
-		if err := e.ask(ctx, w); err != nil {
+	e.note(fmt.Sprintf("The server has lost work. The search asks again for %d.", len(waiting)))
+	for _, q := range waiting {
+		if err := e.ask(ctx, q); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ndtune/ndtune/internal/natsserver"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -95,17 +96,12 @@ func correct(c space.Configuration) tune.Result {
 }
 
 // listen starts a server for a test.
-func listen(t testing.TB) *Server {
+func listen(t testing.TB) *natsserver.Server {
 	t.Helper()
-	s, err := Listen("127.0.0.1:0", t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	return s
+	return natsserver.Start(t, t.TempDir())
 }
 
-func connect(t testing.TB, s *Server) *Connection {
+func connect(t testing.TB, s *natsserver.Server) *Connection {
 	t.Helper()
 	c, err := Connect(t.Context(), s.URL(), "test", nil)
 	if err != nil {
@@ -116,7 +112,7 @@ func connect(t testing.TB, s *Server) *Connection {
 }
 
 // start runs an agent with one device until the test or the returned function ends it.
-func start(t testing.TB, s *Server, name string, open func(context.Context, *problem.Problem, Settings) (Opened, error)) (end func()) {
+func start(t testing.TB, s *natsserver.Server, name string, open func(context.Context, *problem.Problem, Settings) (Opened, error)) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	a := &Agent{Machine: name, Tool: "test", Devices: []Device{{Selector: "0:0", Identity: gpu, Open: open}}}
@@ -136,7 +132,7 @@ func opens(f *fake) func(context.Context, *problem.Problem, Settings) (Opened, e
 	return func(context.Context, *problem.Problem, Settings) (Opened, error) { return f, nil }
 }
 
-func open(t testing.TB, s *Server, p *problem.Problem, o Options) *Evaluator {
+func open(t testing.TB, s *natsserver.Server, p *problem.Problem, o Options) *Evaluator {
 	t.Helper()
 	e, err := Open(t.Context(), connect(t, s), p, gpu, o)
 	if err != nil {

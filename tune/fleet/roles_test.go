@@ -2,233 +2,85 @@ package fleet
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
-	"math/big"
-	"net"
-	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/nats-io/jwt/v2"
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 
+	"github.com/ndtune/ndtune/internal/natsserver"
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/loop"
+	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/task"
 )
 
-// A guarded fleet is a server with TLS and a user for each role.
+// documented returns the block of docs/fleet.md with some first line.
+func documented(t *testing.T, first string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "fleet.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, found := strings.Cut(string(text), "\n    # "+first+"\n")
+	if !found {
+		t.Fatalf("docs/fleet.md has no block %q", first)
+	}
+	var lines []string
+	for line := range strings.Lines(block) {
+		if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "    ") {
+			break
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "")
+}
+
+// A guarded fleet is a server as docs/fleet.md configures it, with a key for each role. The user nobody may do nothing, and the server does not
+// know the stranger.
 type guarded struct {
-	url   func(role string) string
-	users map[string]string // their files, by role; "nobody" may do nothing, and "stranger" is unknown
+	*natsserver.Server
+	folder, configuration string
 }
 
-// servePasswords starts a server of this program as beyond loopback.
-func servePasswords(t *testing.T) *guarded {
+func serveGuarded(t *testing.T) *guarded {
 	t.Helper()
-	s := secured(t, t.TempDir())
-	return &guarded{url: func(role string) string {
-		switch role {
-		case "agent":
-			return s.AgentURL()
-		case "search":
-			return s.URL()
-		}
-		return strings.Replace(s.URL(), "search:", "search:no", 1)
-	}}
-}
-
-// serveGuarded starts the documented server. Users prove themselves by an nkey in its configuration, or by credentials of
-// an operator, as nsc makes them.
-func serveGuarded(t *testing.T, credentials bool) *guarded {
-	t.Helper()
-	folder := t.TempDir()
-	g := &guarded{users: map[string]string{}}
-	documented, err := os.ReadFile(filepath.Join("..", "..", "docs", "fleet", "server.conf"))
-	if err != nil {
-		t.Fatal(err)
+	g := &guarded{folder: t.TempDir()}
+	path := filepath.Dir(natsserver.Nk(t)) + string(filepath.ListSeparator) + os.Getenv("PATH")
+	shell := exec.Command("sh", "-ec", documented(t, "keys")+`
+nk -gen user > nobody.seed
+nk -gen user > stranger.seed
+echo "NOBODY_KEY: $(nk -inkey nobody.seed -pubout)" >> keys.conf`)
+	shell.Dir, shell.Env = g.folder, append(os.Environ(), "PATH="+path)
+	if out, err := shell.CombinedOutput(); err != nil {
+		t.Fatalf("the keys of docs/fleet.md: %v\n%s", err, out)
 	}
-	text := strings.Replace(string(documented), "users: [", `users: [ { nkey: UNOBODY, permissions: { publish: { deny: ">" }, subscribe: { deny: ">" } } }`, 1)
-	keys := map[string]nkeys.KeyPair{}
-	for _, role := range []string{"agent", "search", "nobody", "stranger"} {
-		keys[role] = keyPair(t, nkeys.CreateUser)
-		seed, err := keys[role].Seed()
-		if err != nil {
-			t.Fatal(err)
-		}
-		g.users[role] = filepath.Join(folder, role)
-		if err := os.WriteFile(g.users[role], seed, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		text = strings.ReplaceAll(text, "U"+strings.ToUpper(role)+",", public(t, keys[role])+",")
-	}
-	certificate, key := certify(t, folder)
-	for before, after := range map[string]string{
-		"0.0.0.0:4222": "127.0.0.1:-1", "/var/lib/ndtune-fleet": filepath.Join(folder, "store"), "/etc/ndtune-fleet/server.pem": certificate, "/etc/ndtune-fleet/server.key": key,
-	} {
-		if !strings.Contains(text, before) {
-			t.Fatalf("docs/fleet/server.conf does not have %s", before)
-		}
-		text = strings.Replace(text, before, filepath.ToSlash(after), 1)
-	}
-	path := filepath.Join(folder, "server.conf")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	o, err := server.ProcessConfigFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, u := range o.Nkeys {
-		for role, want := range map[string]*server.Permissions{"agent": agentPermissions(), "search": searchPermissions()} {
-			if u.Nkey == public(t, keys[role]) && !(sameSubjects(u.Permissions.Publish.Allow, want.Publish.Allow) && sameSubjects(u.Permissions.Subscribe.Allow, want.Subscribe.Allow)) {
-				t.Errorf("docs/fleet/server.conf and roles.go have other subjects of an %s:\n%q\n%q", role, u.Permissions.Publish, want.Publish)
-			}
-		}
-	}
-	if credentials {
-		g.credentials(t, o, keys)
-	}
-	o.NoLog, o.NoSigs = true, true
-	s, err := server.NewServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(startLimit) {
-		t.Fatal("the server did not start")
-	}
-	g.url = func(role string) string {
-		parameters := url.Values{authorityParameter: {certificate}}
-		if g.users[role] != "" {
-			parameters.Set(credentialsParameter, g.users[role])
-		}
-		return "tls://127.0.0.1:" + strconv.Itoa(s.Addr().(*net.TCPAddr).Port) + "?" + parameters.Encode()
-	}
+	const users = "users: ["
+	nobody := users + ` { nkey: $NOBODY_KEY, permissions: { publish: { deny: ">" }, subscribe: { deny: ">" } } }`
+	g.configuration = strings.Replace(documented(t, "server.conf"), users, nobody, 1)
+	g.write(t, g.configuration)
+	g.Server = natsserver.StartWith(t, g.folder, "-c", "server.conf")
 	return g
 }
 
-func sameSubjects(a, b []string) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+func (g *guarded) write(t *testing.T, configuration string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(g.folder, "server.conf"), []byte(configuration), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
-func keyPair(t *testing.T, create func() (nkeys.KeyPair, error)) nkeys.KeyPair {
-	t.Helper()
-	k, err := create()
-	if err != nil {
-		t.Fatal(err)
+// url returns the address for a role; "": without credentials.
+func (g *guarded) url(role string) string {
+	address := "tls://" + g.Address + "?authority=" + filepath.Join(g.folder, "server.pem")
+	if role == "" {
+		return address
 	}
-	return k
-}
-
-func public(t *testing.T, k nkeys.KeyPair) string {
-	t.Helper()
-	text, err := k.PublicKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
-// credentials makes an operator, an account and credentials of users with the permissions of those in the options. They
-// take the place of the accounts in the options.
-func (g *guarded) credentials(t *testing.T, o *server.Options, keys map[string]nkeys.KeyPair) {
-	t.Helper()
-	operator := keyPair(t, nkeys.CreateOperator)
-	resolver := &server.MemAccResolver{}
-	account := func(name string, storage int64) nkeys.KeyPair {
-		k := keyPair(t, nkeys.CreateAccount)
-		claims := jwt.NewAccountClaims(public(t, k))
-		claims.Name = name
-		claims.Limits.DiskStorage = storage
-		token, err := claims.Encode(operator)
-		if err == nil {
-			err = resolver.Store(public(t, k), token)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return k
-	}
-	o.SystemAccount = public(t, account("SYS", 0))
-	ndtune := account("NDTUNE", -1)
-	for _, u := range o.Nkeys {
-		for role, k := range keys {
-			if public(t, k) != u.Nkey {
-				continue
-			}
-			claims := jwt.NewUserClaims(u.Nkey)
-			claims.Pub = jwt.Permission{Allow: u.Permissions.Publish.Allow, Deny: u.Permissions.Publish.Deny}
-			claims.Sub = jwt.Permission{Allow: u.Permissions.Subscribe.Allow, Deny: u.Permissions.Subscribe.Deny}
-			token, err := claims.Encode(ndtune)
-			if err != nil {
-				t.Fatal(err)
-			}
-			seed, err := k.Seed()
-			if err != nil {
-				t.Fatal(err)
-			}
-			file, err := jwt.FormatUserConfig(token, seed)
-			if err == nil {
-				err = os.WriteFile(g.users[role], file, 0o600)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	trusted, err := jwt.NewOperatorClaims(public(t, operator)).Encode(operator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	claims, err := jwt.DecodeOperatorClaims(trusted)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.TrustedOperators, o.AccountResolver, o.Accounts, o.Nkeys = []*jwt.OperatorClaims{claims}, resolver, nil, nil
-}
-
-// certify makes a certificate for this machine, which is its own authority.
-func certify(t *testing.T, folder string) (certificate, key string) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := time.Now()
-	x := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "fleet"}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, x, x, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write := func(name, kind string, bytes []byte) string {
-		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: bytes}), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	return write("server.pem", "CERTIFICATE", der), write("server.key", "PRIVATE KEY", secret)
+	return address + "&credentials=" + filepath.Join(g.folder, role+".seed")
 }
 
 // connect connects as a user. A permission that is missing fails the test, unless denied counts it.
@@ -249,15 +101,9 @@ func (g *guarded) connect(t *testing.T, role string, denied *atomic.Int64) *Conn
 	return c
 }
 
-// TestRoles: a search with agents works, and each role can do nothing else, with the server of this program and with the
-// documented configuration of another one.
+// TestRoles: with the documented keys and configuration, a search with agents works, and each role can do nothing else.
 func TestRoles(t *testing.T) {
-	t.Run("passwords", func(t *testing.T) { testRoles(t, servePasswords(t)) })
-	t.Run("nkeys", func(t *testing.T) { testRoles(t, serveGuarded(t, false)) })
-	t.Run("credentials", func(t *testing.T) { testRoles(t, serveGuarded(t, true)) })
-}
-
-func testRoles(t *testing.T, g *guarded) {
+	g := serveGuarded(t)
 	p := newProblem(t, 40)
 	for _, name := range []string{"a", "b"} {
 		a := &Agent{Machine: name, Tool: "test", Devices: []Device{{Selector: "0:0", Identity: gpu, Open: opens(&fake{of: correct, capacity: 2})}}}
@@ -325,13 +171,131 @@ func testRoles(t *testing.T, g *guarded) {
 			t.Errorf("%s: %d of %d were denied", role, got, want)
 		}
 	}
-	users := map[string]string{"stranger": "Authorization Violation", "": "Authorization Violation"}
-	if g.users["nobody"] != "" {
-		users["nobody"] = "Permissions Violation"
-	}
-	for user, want := range users {
+	const unknown = "Authorization Violation: the address names the file of a user, ?credentials=FILE"
+	for user, want := range map[string]string{
+		"stranger": unknown, "": unknown,
+		"nobody": `Permissions Violation for Subscription to "_INBOX.`,
+	} {
 		if _, err := Connect(t.Context(), g.url(user), "test", nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("user %q: %v; want %s", user, err, want)
+		}
+	}
+}
+
+// TestAdvice: where the server lacks something, the message says which line of its configuration, or which part of the address.
+func TestAdvice(t *testing.T) {
+	g := serveGuarded(t)
+	g.Kill()
+	for name, test := range map[string]struct {
+		before, after string // of the documented configuration
+		change        func(url string) string
+		want          string
+	}{
+		"no JetStream":     {before: "jetstream: { store_dir: store, max_file_store: 20GB }\n", want: "with «jetstream: enabled» in its configuration"},
+		"not for account":  {before: "    jetstream: { max_file: 10GB, max_streams: 10, max_consumers: 10000 }\n", want: "jetstream not enabled for account: the account of this user needs «jetstream: enabled»"},
+		"no permission":    {before: `"$JS.API.INFO"`, want: `permissions of this user in the server's configuration need publish: [ "$JS.API.INFO" ]`},
+		"another":          {before: `"$JS.API.STREAM.CREATE.KV_ndtune_searches", `, want: `need publish: [ "$JS.API.STREAM.CREATE.KV_ndtune_searches" ]`},
+		"no subscription":  {before: `[ "_INBOX.>" ]`, after: `[ "other" ]`, want: `need subscribe: [ "_INBOX.`},
+		"few streams":      {before: "max_streams: 10", after: "max_streams: 2", want: "the account needs a larger max_streams in the server's configuration"},
+		"a small account":  {before: "max_file: 10GB", after: "max_file: 40MB", want: "the account needs a larger max_file in the server's configuration, the server a larger max_file_store, or its disk more room"},
+		"no authority":     {change: func(url string) string { return strings.Replace(url, "authority", "credentials", 1) }, want: "named twice"},
+		"nobody's":         {change: func(url string) string { _, c, _ := strings.Cut(url, "&"); return "tls://" + g.Address + "?" + c }, want: "the address names the certificate of the server's authority, ?authority=FILE"},
+		"another name":     {change: func(url string) string { return strings.Replace(url, "127.0.0.1", "localhost", 1) }, want: "cert_file of the server's configuration, must have the name or the address of its machine"},
+		"a key of nobody":  {change: func(url string) string { return strings.Replace(url, "search.seed", "stranger.seed", 1) }, want: "users of the server's configuration has its public key"},
+		"a certificate":    {change: func(url string) string { return strings.Replace(url, "search.seed", "server.pem", 1) }, want: "is neither a credentials file nor the seed of a NATS user"},
+		"small messages":   {before: "max_payload: 1MB", after: "max_payload: 1KB", want: ""},
+		"nothing is wrong": {},
+	} {
+		configuration := g.configuration
+		if test.before != "" {
+			if configuration = strings.ReplaceAll(configuration, test.before, test.after); configuration == g.configuration {
+				t.Fatalf("docs/fleet.md does not have %s", test.before)
+			}
+		}
+		if err := os.RemoveAll(filepath.Join(g.folder, "store")); err != nil {
+			t.Fatal(err)
+		}
+		g.write(t, configuration)
+		g.Again(t)
+		url := g.url("search")
+		if test.change != nil {
+			url = test.change(url)
+		}
+		c, err := Connect(t.Context(), url, "test", nil)
+		if err == nil {
+			c.Close()
+		}
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v; want %s", name, err, test.want)
+		}
+		g.Kill()
+	}
+}
+
+// TestCredentials: a file of credentials, as nsc makes it, and a password in the address are a user's.
+func TestCredentials(t *testing.T) {
+	credentials, err := filepath.Abs(filepath.Join("testdata", "user.creds"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	configuration, err := filepath.Abs(filepath.Join("testdata", "operator.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	operated := natsserver.StartWith(t, t.TempDir(), "-c", configuration)
+	locked := natsserver.StartWith(t, t.TempDir(), "-js", "-sd", "store", "--user", "u", "--pass", "a,b")
+	for url, want := range map[string]string{
+		operated.URL() + "?credentials=" + credentials: "",
+		operated.URL():                               "Authorization Violation",
+		"nats://u:a%2Cb@" + locked.Address:           "",
+		"nats://u:SECRET@" + locked.Address:          "Authorization Violation",
+		"nats://u:a%2Cb@" + operated.Address:         "Authorization Violation",
+		locked.URL() + "?credentials=" + credentials: "Authorization Violation",
+	} {
+		c, err := Connect(t.Context(), url, "test", nil)
+		if err == nil {
+			c.Close()
+		}
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "SECRET")) {
+			t.Errorf("%s: %v; want %q", url, err, want)
+		}
+	}
+}
+
+// TestLargeMessages: the largest message is the server's. A result that is larger fails, a configuration or a problem that is larger ends the
+// search; each names max_payload.
+func TestLargeMessages(t *testing.T) {
+	folder := t.TempDir()
+	conf := filepath.Join(folder, "server.conf")
+	if err := os.WriteFile(conf, []byte("max_payload: 4KB\njetstream: { store_dir: store }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := natsserver.StartWith(t, folder, "-c", conf)
+	start(t, s, "m", opens(&fake{capacity: 1, of: func(c space.Configuration) tune.Result {
+		r := correct(c)
+		if c.Int("i") == 1 {
+			r.Times = make([]float64, 3000)
+		}
+		return r
+	}}))
+	p := newProblem(t, 2)
+	e := open(t, s, p, Options{})
+	outcome, err := loop.Run(t.Context(), p, e, loop.Options{})
+	if err != nil || len(outcome.Results) != 2 || outcome.Best.Configuration.Int("i") != 0 {
+		t.Fatalf("%+v, %v", outcome, err)
+	}
+	for _, r := range outcome.Results {
+		if failed := r.Status == tune.Runtime && strings.Contains(r.Reason, "max_payload"); failed != (r.Configuration.Int("i") == 1) {
+			t.Errorf("%s: %s, %s", r.Configuration, r.Status, r.Reason)
+		}
+	}
+	for what, name := range map[string]string{"a configuration": strings.Repeat("i", 8000), "the problem": "i"} {
+		large := newProblem(t, 2, func(d *task.Definition) {
+			d.Parameters[0].Name = name
+			d.Kernel.Source = strings.Repeat(" ", 1<<20)
+		})
+		if _, err := Open(t.Context(), connect(t, s), large, gpu, Options{}); err == nil || !strings.Contains(err.Error(), "max_payload") {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }

@@ -228,6 +228,11 @@ func (t *session) send(ctx context.Context, a answer) error {
 	}
 	a.Protocol, a.Search, a.Device = Protocol, t.ID, t.announcement.Name()
 	data := encode(a)
+	if err := t.connection.fits("the result", data); err != nil {
+		a.Result = tune.Result{Status: tune.Runtime, Reason: err.Error(), Timestamp: time.Now()}
+		a.Turns, a.Readings, a.Failed = nil, nil, err.Error()
+		data = encode(a)
+	}
 	for {
 		_, err := t.connection.js.Publish(ctx, resultSubjects+t.ID, data, jetstream.WithMsgID(t.ID+a.Key))
 		if err == nil {

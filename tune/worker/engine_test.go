@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/natsserver"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
@@ -58,11 +59,7 @@ func BenchmarkEngineCost(b *testing.B) {
 		benchEngineCost(b, whole, pool)
 	})
 	b.Run("fleet", func(b *testing.B) {
-		server, err := fleet.Listen("127.0.0.1:0", b.TempDir())
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer server.Close()
+		server := natsserver.Start(b, b.TempDir())
 		connect := func() *fleet.Connection {
 			c, err := fleet.Connect(context.Background(), server.URL(), "benchmark", nil)
 			if err != nil {
