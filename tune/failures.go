@@ -10,34 +10,40 @@ import (
 // maxHeadline bounds a [Headline], in runes.
 const maxHeadline = 300
 
-// Headline returns the most informative line of a failure's reason: the first error of a build log,
-// else the first line.
+// Headline returns the most informative line of a failure's reason, with a mark if there are others. It is what terminal, reports and
+// comparisons show of a failure.
 func Headline(s Status, reason string) string {
-	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(reason, "\uFFFD")), "\n")
-	line := lines[0]
-	if s == Compile {
-		for _, l := range lines[1:] {
-			if strings.Contains(strings.ToLower(l), "error") {
-				line = l
-				break
-			}
-		}
-	}
-	line = strings.TrimSpace(line)
-	if line == "" {
-		return "no reason is given"
-	}
-	if utf8.RuneCountInString(line) > maxHeadline {
-		line = string([]rune(line)[:maxHeadline]) + "…"
+	line, others := headline(s, reason)
+	if others {
+		line += " […]"
 	}
 	return line
 }
 
+// headline returns the first error of a build log, else the first line.
+func headline(s Status, reason string) (line string, others bool) {
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(reason, "\uFFFD")), "\n")
+	line = lines[0]
+	isError := func(line string) bool { return strings.Contains(strings.ToLower(line), "error") }
+	if at := slices.IndexFunc(lines[1:], isError); s == Compile && at >= 0 {
+		line = lines[1+at]
+	}
+	line = strings.TrimSpace(line)
+	if line == "" {
+		return "no reason is given", false
+	}
+	if utf8.RuneCountInString(line) > maxHeadline {
+		line = string([]rune(line)[:maxHeadline]) + "…"
+	}
+	return line, len(lines) > 1
+}
+
 // CauseOf returns a key by which failures are grouped: failures with one key are alike. It is the
-// status and the [Headline] without the words in which two reports of one fault differ: numbers,
+// status and the line of [Headline] without the words in which two reports of one fault differ: numbers,
 // addresses, and paths, because compilers name temporary files at random.
 func CauseOf(s Status, reason string) string {
-	words := strings.FieldsFunc(Headline(s, reason), func(c rune) bool {
+	line, _ := headline(s, reason)
+	words := strings.FieldsFunc(line, func(c rune) bool {
 		return unicode.IsSpace(c) || strings.ContainsRune("=()[],;:«»", c)
 	})
 	words = slices.DeleteFunc(words, func(word string) bool {

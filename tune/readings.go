@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/hardware"
 )
@@ -29,7 +28,7 @@ func Notices(results []Result, d hardware.Device) (texts []string) {
 	launches, configurations := 0, 0
 	for i := range results {
 		if why := results[i].FinalFailure; why != "" {
-			texts = append(texts, fmt.Sprintf("%s was among the best, but failed in the final measurement: %s", results[i].Configuration, excerpt.FirstLine(why)))
+			texts = append(texts, fmt.Sprintf("%s was among the best, but failed in the final measurement: %s", results[i].Configuration, Headline("", why)))
 		}
 		launches += results[i].Repeated
 		configurations += min(1, results[i].Repeated)

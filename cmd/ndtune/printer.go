@@ -156,7 +156,7 @@ func (p *printer) result(r tune.Result, resumed bool) {
 
 // line returns the line that shows a result; "" if nothing is shown of it.
 func (p *printer) line(r tune.Result) string {
-	reason := shortReason(r)
+	reason := tune.Headline(r.Status, r.Reason)
 	switch {
 	case p.quiet, p.compared && !p.verbose, r.Status == tune.Constraints && !p.verbose:
 		return ""
@@ -246,7 +246,7 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 		}
 		if p.quiet && len(o.Results) > 0 && o.Cause == "" {
 			r := o.Results[0]
-			fmt.Fprintf(p.notes, "The first, %s, %s: %s\n", r.Configuration, r.Status, shortReason(r))
+			fmt.Fprintf(p.notes, "The first, %s, %s: %s\n", r.Configuration, r.Status, tune.Headline(r.Status, r.Reason))
 		}
 		return
 	}
@@ -304,7 +304,7 @@ func (p *printer) printBaseline(o *tune.Outcome) {
 	case baseline == nil:
 		fmt.Fprintf(p.notes, "The baseline, %s, was not evaluated: the search ended before it\n", c)
 	case baseline.Status != tune.Correct:
-		fmt.Fprintf(p.notes, "There is no gain over the baseline, %s, %s: %s\n", c, baseline.Status, shortReason(*baseline))
+		fmt.Fprintf(p.notes, "There is no gain over the baseline, %s, %s: %s\n", c, baseline.Status, tune.Headline(baseline.Status, baseline.Reason))
 	}
 }
 

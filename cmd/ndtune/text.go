@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/each"
-	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/judge"
 )
 
@@ -43,20 +41,6 @@ func measuredCells(time float64, metrics []judge.MetricValue) []string {
 // joinTexts joins the texts of values.
 func joinTexts[T any](between string, text func(T) string, values ...T) string {
 	return strings.Join(each.Of(values, text), between)
-}
-
-// shortReason returns the most informative line of a failure's reason: the first line or, if a kernel did
-// not compile, the first error of the build log.
-func shortReason(r tune.Result) string {
-	lines := strings.Split(strings.TrimSpace(r.Reason), "\n")
-	if r.Status == tune.Compile {
-		for _, line := range lines[1:] {
-			if strings.Contains(strings.ToLower(line), "error") {
-				return strings.TrimSpace(line) + " […]"
-			}
-		}
-	}
-	return excerpt.FirstLine(r.Reason)
 }
 
 // formatBytes formats a size in the largest suitable binary unit.

@@ -132,7 +132,7 @@ func (g *gathered) gain(m *measured, o Options) (gain *float64, whyNot string) {
 		case e == nil:
 			return nil, "the default was not measured on it"
 		case !e.correct():
-			return nil, fmt.Sprintf("the default fails on it: %s: %s", e.first.Status, excerpt.FirstLine(e.first.Reason))
+			return nil, fmt.Sprintf("the default fails on it: %s: %s", e.first.Status, tune.Headline(e.first.Status, e.first.Reason))
 		}
 		return pointer(m.relate(key).slowdown), ""
 	}
@@ -174,7 +174,7 @@ func (g *gathered) whyNone(m *measured) string {
 	}
 	e := m.entries[m.keys[0]]
 	return fmt.Sprintf("none of %d configurations is correct (%s); the first, %s: %s",
-		len(m.keys), strings.Join(parts, ", "), e.configuration, excerpt.FirstLine(e.first.Reason))
+		len(m.keys), strings.Join(parts, ", "), e.configuration, tune.Headline(e.first.Status, e.first.Reason))
 }
 
 // maxReason is the number of bytes that a cell keeps of a reason: build logs can be long.

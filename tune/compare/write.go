@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/markdown"
+	"github.com/ndtune/ndtune/tune"
 )
 
 // forms holds the output formats by file extension.
@@ -109,7 +109,7 @@ func (c *Cell) Why() string {
 	if c.State != StateFailed {
 		return ""
 	}
-	return fmt.Sprintf("%s: %s", c.Status, excerpt.FirstLine(c.Reason))
+	return fmt.Sprintf("%s: %s", c.Status, tune.Headline(c.Status, c.Reason))
 }
 
 // WriteMarkdown writes the tables in Markdown. It escapes characters that Markdown or HTML would

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
@@ -101,7 +100,7 @@ func (p *captured) repeat(ctx context.Context, c Compiler, of *problem.Problem, 
 			return err
 		}
 		if r.Status != tune.Correct {
-			p.Remark("verify", "DECIDE: the launch fails here (%s): %q.", r.Status, excerpt.FirstLine(r.Reason))
+			p.Remark("verify", "DECIDE: the launch fails here (%s): %q.", r.Status, tune.Headline(r.Status, r.Reason))
 			return nil
 		}
 		for i, o := range outputs {
