@@ -7,7 +7,6 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -25,7 +24,7 @@ func findArguments(p *problem.Problem) (arguments, error) {
 }
 
 // checkSizes returns an error if the kernel was made for another size of field.
-func checkSizes(p *problem.Problem, v *launch.Variant, a arguments, nx, ny int) error {
+func checkSizes(p *problem.Problem, v *problem.Variant, a arguments, nx, ny int) error {
 	if size := p.FixedProblemSize(); len(size) == 2 && (size[0] != nx || size[1] != ny) {
 		return fmt.Errorf("the field has %d × %d cells, the problem %d × %d", nx, ny, size[0], size[1])
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -55,10 +54,10 @@ type Result struct {
 	// Global, Local and Offset are the work-items of the launch and of a work-group, and the global offset, by
 	// dimension. Run sets them if Status is Correct. Local is empty if the driver chooses it, Offset if it is 0.
 	// All are empty for a pipeline, which has Parts.
-	Global []int         `json:"global,omitempty"`
-	Local  []int         `json:"local,omitempty"`
-	Offset []int         `json:"offset,omitempty"`
-	Parts  []launch.Part `json:"kernels,omitempty"`
+	Global []int          `json:"global,omitempty"`
+	Local  []int          `json:"local,omitempty"`
+	Offset []int          `json:"offset,omitempty"`
+	Parts  []problem.Part `json:"kernels,omitempty"`
 
 	// Readings are those of the quantities that the problem observes, each with its uncertainty or with the reason why it
 	// is missing. Metrics has their values.

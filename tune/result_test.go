@@ -8,7 +8,6 @@ import (
 
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -89,7 +88,7 @@ func configurationOf(t testing.TB, p *problem.Problem, values map[string]space.V
 
 // TestPartsHaveTheTimesOfTheirResult: after the final measurement, they are shares of its time.
 func TestPartsHaveTheTimesOfTheirResult(t *testing.T) {
-	r := Result{Times: []float64{4}, Parts: []launch.Part{{Kernel: "a", Launches: 1, Time: 3}, {Kernel: "b", Launches: 2, Time: 1}}}
+	r := Result{Times: []float64{4}, Parts: []problem.Part{{Kernel: "a", Launches: 1, Time: 3}, {Kernel: "b", Launches: 2, Time: 1}}}
 	for _, c := range []struct {
 		final *judge.Judgement
 		want  string

@@ -10,7 +10,6 @@ var Floors = [][]string{
 	{"tune/space", "tune/footprint", "tune/observe"},
 	{"tune/judge"},
 	{"tune/task"},
-	{"tune/launch"},
 	{"tune/search", "tune/problem"},
 	{"tune", "tune/search/command"},
 	{"tune/device", "tune/record", "tune/loop"},

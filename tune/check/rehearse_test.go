@@ -12,7 +12,7 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -99,7 +99,7 @@ func TestLaunchesAreComparedBitByBit(t *testing.T) {
 		{1.5, "non-determinism out[1] differs between launches: out: element 1: got 1.5, want 1"},
 		{1.0000001, "note: non-determinism out[1] differs between launches, within the tolerance"},
 	} {
-		v := &launch.Variant{Holders: []int{0, 1}}
+		v := &problem.Variant{Holders: []int{0, 1}}
 		x := &examination{work: &work{Tolerance: judge.Tolerance{Absolute: 1e-3}}, problem: problemOf(t, definition()), inspector: &device.Inspector{Variant: v}, done: &done{}}
 		of := func(values ...float32) *device.Rehearsed {
 			return &device.Rehearsed{Contents: [][]byte{cl.Bytes(values), nil}}

@@ -13,7 +13,6 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
@@ -60,7 +59,7 @@ func (k *checker) simulate(ctx context.Context, i int, c space.Configuration, in
 	if t.Problem, err = p.Encode(); err != nil {
 		return nil, of, err
 	}
-	hasImages := slices.ContainsFunc(p.Arguments(), func(a launch.Argument) bool { return a.Kind == task.ImageArgument })
+	hasImages := slices.ContainsFunc(p.Arguments(), func(a problem.Argument) bool { return a.Kind == task.ImageArgument })
 	limit := k.Limit / 2
 	why := ""
 	switch {

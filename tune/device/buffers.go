@@ -9,7 +9,6 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/task"
@@ -20,7 +19,7 @@ import (
 type session struct {
 	*Launcher
 	problem  *problem.Problem
-	infos    []launch.Argument
+	infos    []problem.Argument
 	samplers []*cl.Sampler // by argument; nil for other arguments
 	buffers  []*buffer     // by argument; nil for other arguments and until the buffer is made
 	zones    zones         // of new buffers
@@ -105,7 +104,7 @@ type buffer struct {
 }
 
 // newBuffer allocates the buffer or the image of argument i with its initial content.
-func (s *session) newBuffer(i int, v *launch.Variant, content *array.Array) (*buffer, error) {
+func (s *session) newBuffer(i int, v *problem.Variant, content *array.Array) (*buffer, error) {
 	b := &buffer{elements: v.Elements[i], pixels: v.Pixels[i], bytes: len(content.Bytes)}
 	given := s.infos[i].Image
 	var err error
@@ -210,7 +209,7 @@ func (b *buffer) restore(q *cl.Queue) error {
 
 // prepare makes the buffers of a variant and restores all of them, so that no configuration
 // sees the output of another.
-func (s *session) prepare(v *launch.Variant) error {
+func (s *session) prepare(v *problem.Variant) error {
 	if err := s.checkMemory(v); err != nil {
 		return err
 	}
@@ -242,7 +241,7 @@ func (s *session) prepare(v *launch.Variant) error {
 }
 
 // spoiled reports whether anything has written into a copy from which buffers are restored.
-func (s *session) spoiled(v *launch.Variant) (bool, error) {
+func (s *session) spoiled(v *problem.Variant) (bool, error) {
 	for i, b := range s.buffers {
 		if b == nil || b.pristine == nil {
 			continue
@@ -272,7 +271,7 @@ func (s *session) initial(i, elements int) (*array.Array, error) {
 
 // prepareAgain prepares the buffers if another variant has replaced any, and reports whether it did. Otherwise
 // it restores only the buffers that every launch must find in their initial state.
-func (s *session) prepareAgain(v *launch.Variant) (replaced bool, err error) {
+func (s *session) prepareAgain(v *problem.Variant) (replaced bool, err error) {
 	for i := range s.infos {
 		if s.lacks(i, v) {
 			return true, s.prepare(v)
@@ -282,13 +281,13 @@ func (s *session) prepareAgain(v *launch.Variant) (replaced bool, err error) {
 }
 
 // lacks reports whether argument i is a buffer or an image that is not there in the size of a variant.
-func (s *session) lacks(i int, v *launch.Variant) bool {
+func (s *session) lacks(i int, v *problem.Variant) bool {
 	b := s.buffers[i]
 	return s.infos[i].Kind.HasContent() && (b == nil || b.elements != v.Elements[i] || !slices.Equal(b.pixels, v.Pixels[i]))
 }
 
 // lacksAny reports whether any buffer or image must be made for a variant.
-func (s *session) lacksAny(v *launch.Variant) bool {
+func (s *session) lacksAny(v *problem.Variant) bool {
 	for i := range s.buffers {
 		if s.lacks(i, v) {
 			return true
@@ -329,7 +328,7 @@ func (s *session) restoreAll() error {
 
 // checkMemory refuses buffers that the device has no memory for. Drivers that allocate
 // lazily would take them, and fail or bring the process down later.
-func (s *session) checkMemory(v *launch.Variant) error {
+func (s *session) checkMemory(v *problem.Variant) error {
 	limits, all := s.Info, 0.0 // which cannot overflow
 	for i, info := range s.infos {
 		bytes := float64(v.Elements[i]) * float64(info.Element.Size())
@@ -382,7 +381,7 @@ func (s *session) batches() bool {
 
 // restoresEachLaunch reports whether a buffer must be restored before every launch.
 func (s *session) restoresEachLaunch() bool {
-	return slices.ContainsFunc(s.infos, func(a launch.Argument) bool { return a.RestoreEachLaunch })
+	return slices.ContainsFunc(s.infos, func(a problem.Argument) bool { return a.RestoreEachLaunch })
 }
 
 // read copies a buffer argument to the host, into memory if that is large enough.
@@ -402,10 +401,10 @@ func (s *session) read(i int, memory []byte) (*array.Array, error) {
 }
 
 // outputs returns copies of the buffers that hold the content of output arguments after the launches of a variant.
-func (s *session) outputs(of []launch.Argument, v *launch.Variant) (map[string]*array.Array, error) {
+func (s *session) outputs(of []problem.Argument, v *problem.Variant) (map[string]*array.Array, error) {
 	outputs := map[string]*array.Array{}
 	for i, info := range s.infos {
-		if !slices.ContainsFunc(of, func(a launch.Argument) bool { return a.Output && a.Name == info.Name }) {
+		if !slices.ContainsFunc(of, func(a problem.Argument) bool { return a.Output && a.Name == info.Name }) {
 			continue
 		}
 		var err error

@@ -17,7 +17,6 @@ import (
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/footprint"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
@@ -35,7 +34,7 @@ const maxLog = 16 << 10
 
 // Derive returns the variant of a configuration for a device. The error says why the device
 // cannot run it.
-func Derive(p *problem.Problem, c space.Configuration, d hardware.Device) (*launch.Variant, error) {
+func Derive(p *problem.Problem, c space.Configuration, d hardware.Device) (*problem.Variant, error) {
 	v, err := p.Variant(c, d)
 	if err != nil {
 		return nil, err
@@ -51,7 +50,7 @@ func Derive(p *problem.Problem, c space.Configuration, d hardware.Device) (*laun
 func FindBuffers(p *problem.Problem, kind array.Type, names ...string) (indices []int, ok bool) {
 	infos := p.Arguments()
 	for _, name := range names {
-		i := slices.IndexFunc(infos, func(a launch.Argument) bool {
+		i := slices.IndexFunc(infos, func(a problem.Argument) bool {
 			return a.Name == name && a.Kind == task.BufferArgument && a.Element.Type == kind
 		})
 		if i < 0 || len(infos) != len(names) || p.IsPipeline() {
@@ -64,7 +63,7 @@ func FindBuffers(p *problem.Problem, kind array.Type, names ...string) (indices 
 
 // build makes the source of a variant, compiles it and makes its kernels. It takes the binary instead where
 // there is one and the driver accepts it.
-func (s *session) build(ctx context.Context, v *launch.Variant, binary []byte) (*Built, error) {
+func (s *session) build(ctx context.Context, v *problem.Variant, binary []byte) (*Built, error) {
 	if program := s.load(binary, s.options(v)); program != nil {
 		return s.link(program, v)
 	}
@@ -75,7 +74,7 @@ func (s *session) build(ctx context.Context, v *launch.Variant, binary []byte) (
 }
 
 // compile compiles a variant that has its source, and makes its kernels.
-func (s *session) compile(v *launch.Variant) (*Built, error) {
+func (s *session) compile(v *problem.Variant) (*Built, error) {
 	program := s.takeKept(v)
 	var err error
 	switch {
@@ -114,7 +113,7 @@ func (s *session) keep(b *Built, time float64) {
 }
 
 // takeKept returns a program that was kept, which the caller owns then, or nil.
-func (s *session) takeKept(v *launch.Variant) *cl.Program {
+func (s *session) takeKept(v *problem.Variant) *cl.Program {
 	key := s.keyOf(v)
 	i := slices.IndexFunc(s.kept, func(k kept) bool { return k.key == key })
 	if i < 0 {
@@ -126,13 +125,13 @@ func (s *session) takeKept(v *launch.Variant) *cl.Program {
 }
 
 // keyOf returns a text of everything on which the program of a variant depends.
-func (s *session) keyOf(v *launch.Variant) string {
+func (s *session) keyOf(v *problem.Variant) string {
 	return strings.Join([]string{v.Target, s.options(v), v.Source}, "\n")
 }
 
 // options returns all options of the compiler. Those of NVIDIA have the one that makes it print what the kernels take, if this
 // is wanted: for all builds, so that they find each other in the driver's cache.
-func (s *session) options(v *launch.Variant) string {
+func (s *session) options(v *problem.Variant) string {
 	options := argumentInfoOption + " " + v.OptionLine()
 	if len(s.problem.Compiled()) > 0 && s.Info.HasExtension(nvidiaCompiler) {
 		options = footprint.NVIDIAOption + " " + options
@@ -142,7 +141,7 @@ func (s *session) options(v *launch.Variant) string {
 
 // generate makes the source of a variant if it is made for each configuration. An error that is no *Failure
 // says that the command cannot be started, which is no configuration's fault.
-func (s *session) generate(ctx context.Context, v *launch.Variant) error {
+func (s *session) generate(ctx context.Context, v *problem.Variant) error {
 	err := s.problem.Generate(ctx, v, s.generator)
 	var unstarted *process.StartError
 	switch {
@@ -156,7 +155,7 @@ func (s *session) generate(ctx context.Context, v *launch.Variant) error {
 
 // buildSPIRV builds a variant whose source is a SPIR-V module. It asks for no description of the arguments:
 // that is an option for sources.
-func (s *session) buildSPIRV(v *launch.Variant) (*cl.Program, error) {
+func (s *session) buildSPIRV(v *problem.Variant) (*cl.Program, error) {
 	if !strings.Contains(s.Info.ILVersion, "SPIR-V") {
 		return nil, fail(tune.Constraints, "the kernel is a SPIR-V module, and the device takes none (CL_DEVICE_IL_VERSION has no SPIR-V)")
 	}
@@ -184,7 +183,7 @@ func (s *session) load(binary []byte, options string) *cl.Program {
 }
 
 // buildFailure tells a source that does not compile from a driver that could not build.
-func (s *session) buildFailure(v *launch.Variant, err error) error {
+func (s *session) buildFailure(v *problem.Variant, err error) error {
 	name := s.problem.KernelName()
 	var failed *cl.BuildError
 	var known *Failure
@@ -252,7 +251,7 @@ var missingHalf = regexp.MustCompile(
 
 // unknownCXX returns the option for C++ for OpenCL if the driver does not compile even an empty kernel with
 // it, else "". Not all drivers that compile the language list cl_ext_cxx_for_opencl.
-func (s *session) unknownCXX(v *launch.Variant) string {
+func (s *session) unknownCXX(v *problem.Variant) string {
 	i := slices.IndexFunc(v.Options, func(o string) bool { return strings.HasPrefix(o, "-cl-std=CLC++") })
 	if i < 0 {
 		return ""
@@ -323,7 +322,7 @@ func shorten(text string, limit int) string {
 // runs larger work-groups all the same. Whether it does, the launch tells.
 // Some drivers build kernels whose local memory exceeds the device's without a word. NVIDIA's assembler refuses what is too
 // much: arrays in the kernel may have more than the device says, such as 226 KiB instead of 48 on compute capability 9.0.
-func (s *session) checkLaunch(l Launch, of launch.Launch, d hardware.Device) error {
+func (s *session) checkLaunch(l Launch, of problem.Launch, d hardware.Device) error {
 	info, err := l.Kernel.WorkGroupInfo()
 	if err != nil {
 		return fail(tune.Runtime, "ask for the kernel's limits: %v", err)
@@ -346,7 +345,7 @@ func (s *session) checkLaunch(l Launch, of launch.Launch, d hardware.Device) err
 
 // checkArguments compares the problem's arguments with those of the built kernel: their
 // number, their kinds, and the sizes of scalars, as far as the driver tells.
-func (s *session) checkArguments(k bound, v *launch.Variant) error {
+func (s *session) checkArguments(k bound, v *problem.Variant) error {
 	n, err := k.NumArgs()
 	if err != nil {
 		return fail(tune.Runtime, "ask for the kernel's arguments: %v", err)
@@ -371,7 +370,7 @@ func (s *session) checkArguments(k bound, v *launch.Variant) error {
 	return nil
 }
 
-func mismatch(info cl.ArgInfo, a launch.Argument) string {
+func mismatch(info cl.ArgInfo, a problem.Argument) string {
 	kernelTakes := func(what string) string {
 		declared := strings.TrimSpace(info.Type + " " + info.Name)
 		return fmt.Sprintf("the kernel takes %s («%s»), the definition gives %s", what, declared, a.Kind.WithArticle())
@@ -435,7 +434,7 @@ func floatSize(t array.Type) int {
 
 // elementMismatch finds buffers of other numbers: bytes and structures may be anything, but
 // float for double, or int for float, is a slip.
-func elementMismatch(info cl.ArgInfo, a launch.Argument) string {
+func elementMismatch(info cl.ArgInfo, a problem.Argument) string {
 	typ, err := array.ParseType(openCLName(strings.TrimRight(info.Type, "* ")))
 	if err != nil || a.Element.Struct != nil || typ.Scalar().Size() == 1 || a.Element.Type.Scalar().Size() == 1 {
 		return ""

@@ -11,7 +11,6 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -20,7 +19,7 @@ import (
 // A Built is a variant that is built in the context of a launcher: a program and its kernels. Launches with the same arguments share
 // a kernel object, so that arguments are set once and not before each launch. Release it when done.
 type Built struct {
-	Variant  *launch.Variant
+	Variant  *problem.Variant
 	Launches []Launch // of one run, in order: one launch, or those of a pipeline
 
 	session *session // whose problem it is built for
@@ -31,7 +30,7 @@ type Built struct {
 // A bound is a kernel object with the launch whose arguments it has.
 type bound struct {
 	*cl.Kernel
-	launch *launch.Launch
+	launch *problem.Launch
 }
 
 // BuildFor builds a configuration of a problem for the data of an application. The identity is that of the launcher's device.
@@ -45,7 +44,7 @@ func (l *Launcher) BuildFor(ctx context.Context, p *problem.Problem, c space.Con
 }
 
 // link makes the kernels of a program, which it takes over.
-func (s *session) link(program *cl.Program, v *launch.Variant) (*Built, error) {
+func (s *session) link(program *cl.Program, v *problem.Variant) (*Built, error) {
 	b, made := &Built{Variant: v, session: s, program: program}, map[string]*cl.Kernel{}
 	for i := range v.Launches {
 		l := &v.Launches[i]
@@ -153,7 +152,7 @@ func (b *Built) Bind(arguments ...any) error {
 }
 
 // argument names an argument of a kernel in messages.
-func (s *session) argument(l *launch.Launch, index int) string {
+func (s *session) argument(l *problem.Launch, index int) string {
 	text := fmt.Sprintf("argument %d (%s)", index, s.infos[l.Arguments[index]].Name)
 	if s.problem.IsPipeline() {
 		text += " of " + l.Kernel
@@ -195,8 +194,8 @@ func (b *Built) Totals(times []float64) []float64 {
 }
 
 // Parts returns the time of each kernel of a pipeline, the sum of the medians of its launches, from the times of some runs.
-func (b *Built) Parts(times []float64) []launch.Part {
-	parts, index := launch.Parts(b.Variant.Launches), map[string]int{}
+func (b *Built) Parts(times []float64) []problem.Part {
+	parts, index := problem.Parts(b.Variant.Launches), map[string]int{}
 	for i, p := range parts {
 		index[p.Kernel] = i
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/task"
 )
 
@@ -55,7 +55,7 @@ func imageFormat(i *task.Image) cl.ImageFormat {
 func imageTypeName(i *task.Image) string { return "image" + i.Shape + "_t" }
 
 // checkImage refuses an image whose format or size the device does not support.
-func (s *session) checkImage(info launch.Argument, pixels []int) error {
+func (s *session) checkImage(info problem.Argument, pixels []int) error {
 	limits := s.Info.Images
 	if limits == nil {
 		return fail(tune.Constraints, "image %s: the device has no images", info.Name)

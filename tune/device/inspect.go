@@ -9,7 +9,7 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -17,7 +17,7 @@ import (
 // An Inspector launches one configuration as often as its owner wants, to find faults of the kernel. It measures
 // nothing. Each launch has buffers of its own, so that no launch sees anything of another. Release it when done.
 type Inspector struct {
-	Variant *launch.Variant
+	Variant *problem.Variant
 
 	evaluator *Evaluator
 	programs  map[bool]*Built // by whether the work-groups are reversed

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -118,7 +118,7 @@ func (t *trial) writeOutput(folder string, i int) (path string, err error) {
 
 // writeArray writes the content of an argument. The shape of an image has its sizes in reverse, as x comes first; structs are rows of
 // bytes.
-func writeArray(path string, info launch.Argument, pixels []int, a *array.Array) error {
+func writeArray(path string, info problem.Argument, pixels []int, a *array.Array) error {
 	shape := slices.Clone(pixels)
 	slices.Reverse(shape)
 	if a.Struct != nil {

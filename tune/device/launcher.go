@@ -9,7 +9,7 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // A Launcher builds kernels for one device, launches them on one in-order queue, and reads
@@ -114,7 +114,7 @@ func (e *launchError) Unwrap() error { return e.err }
 // A Launch is a kernel, whose arguments are set, with its index space.
 type Launch struct {
 	Kernel *cl.Kernel
-	Range  launch.NDRange
+	Range  problem.NDRange
 }
 
 // Enqueue launches a kernel without waiting for it. The caller releases the event.
@@ -159,7 +159,7 @@ func (l *Launcher) Times(launches []Launch, n int) ([]time.Duration, error) {
 }
 
 // Once launches a kernel once, waits, and returns its time.
-func (l *Launcher) Once(k *cl.Kernel, r launch.NDRange) (time.Duration, error) {
+func (l *Launcher) Once(k *cl.Kernel, r problem.NDRange) (time.Duration, error) {
 	times, err := l.Times([]Launch{{k, r}}, 1)
 	if err != nil {
 		return 0, err
@@ -318,6 +318,6 @@ func (l *Launcher) probeTimer() (timer string, err error) {
 }
 
 // Line is the NDRange of one dimension with some work-groups of local work-items each.
-func Line(groups, local int) launch.NDRange {
-	return launch.NDRange{Dimensions: 1, Grid: [3]int{groups, 1, 1}, Local: [3]int{local, 1, 1}}
+func Line(groups, local int) problem.NDRange {
+	return problem.NDRange{Dimensions: 1, Grid: [3]int{groups, 1, 1}, Local: [3]int{local, 1, 1}}
 }

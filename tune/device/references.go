@@ -12,7 +12,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // references makes the correct outputs of a problem when they are first needed, and keeps them on the
@@ -29,7 +29,7 @@ const maxReferences = 16
 // of returns the correct outputs for a variant, by argument name, or nil if a function or a
 // command judges them. The error is a *Failure if the variant and the reference have different
 // sizes. With any other error, no configuration can be verified.
-func (r *references) of(ctx context.Context, s *session, v *launch.Variant) (map[string]*array.Array, error) {
+func (r *references) of(ctx context.Context, s *session, v *problem.Variant) (map[string]*array.Array, error) {
 	if !r.problem.Compared() {
 		return nil, nil
 	}
@@ -85,7 +85,7 @@ func (r *references) checkNumbers(outputs map[string]*array.Array) error {
 }
 
 // key returns a text of everything on which correct outputs depend.
-func (r *references) key(v *launch.Variant) string {
+func (r *references) key(v *problem.Variant) string {
 	elements := slices.Clone(v.Elements)
 	reference, _, _ := r.problem.Reference()
 	for i, info := range r.problem.Arguments() {
@@ -101,7 +101,7 @@ func (r *references) key(v *launch.Variant) string {
 }
 
 // known reports whether the correct outputs of a variant need not be made or requested.
-func (r *references) known(v *launch.Variant) bool {
+func (r *references) known(v *problem.Variant) bool {
 	return !r.problem.Compared() || r.made[r.key(v)] != nil
 }
 
@@ -110,7 +110,7 @@ const unchangedNotice = "The reference leaves the outputs as they were, within t
 
 // unchangedBy reports whether all outputs that are compared element by element are the initial content of their
 // buffers, within the tolerance.
-func (r *references) unchangedBy(v *launch.Variant, outputs map[string]*array.Array) bool {
+func (r *references) unchangedBy(v *problem.Variant, outputs map[string]*array.Array) bool {
 	compared := false
 	for i, info := range r.problem.Arguments() {
 		if !info.Output || r.problem.Reduction(info.Name) != "" {
@@ -127,7 +127,7 @@ func (r *references) unchangedBy(v *launch.Variant, outputs map[string]*array.Ar
 
 // misfit returns the error for a reference whose size differs from that of the problem's buffer: a
 // failure of the configuration if the size depends on it, otherwise an error of the problem.
-func misfit(mine launch.Argument, format string, args ...any) error {
+func misfit(mine problem.Argument, format string, args ...any) error {
 	if mine.Varies {
 		return fail(tune.Correctness, format, args...)
 	}
@@ -135,7 +135,7 @@ func misfit(mine launch.Argument, format string, args ...any) error {
 }
 
 // make makes the correct outputs for a variant.
-func (r *references) make(ctx context.Context, s *session, v *launch.Variant) (map[string]*array.Array, error) {
+func (r *references) make(ctx context.Context, s *session, v *problem.Variant) (map[string]*array.Array, error) {
 	r.supervisor.Begin(StageReference, 0)
 	reference, _, _ := r.problem.Reference()
 	if reference == nil {
@@ -161,7 +161,7 @@ const repeatable = 2 * time.Second
 
 // repeat runs the reference kernel once more, with other content in the guard zones and in local memory. If the outputs differ from the
 // first ones, they follow that, which is an error, or a further run differs again: then the notice says which tolerance that would need.
-func (r *references) repeat(own *session, v, w *launch.Variant, run func(again bool) error, first map[string]*array.Array) error {
+func (r *references) repeat(own *session, v, w *problem.Variant, run func(again bool) error, first map[string]*array.Array) error {
 	other := make([]byte, GuardUnit)
 	for i, b := range guardBehind.pattern {
 		other[i] = ^b
@@ -196,7 +196,7 @@ func (r *references) repeat(own *session, v, w *launch.Variant, run func(again b
 
 // differing runs the reference kernel again, and returns its outputs, or nil if they are the known ones, bit by bit.
 func (r *references) differing(
-	own *session, w *launch.Variant, run func(again bool) error, known map[string]*array.Array,
+	own *session, w *problem.Variant, run func(again bool) error, known map[string]*array.Array,
 ) (map[string]*array.Array, error) {
 	if err := run(true); err != nil {
 		return nil, err
@@ -221,7 +221,7 @@ func (r *references) differing(
 const CheckHint = "try ndtune check with the specification of the reference"
 
 // given returns the outputs from files, or from a function of the initial content.
-func (r *references) given(v *launch.Variant) (map[string]*array.Array, error) {
+func (r *references) given(v *problem.Variant) (map[string]*array.Array, error) {
 	initial := map[string]*array.Array{}
 	if r.problem.Definition().Verify.Reference != nil {
 		for i, info := range r.problem.Arguments() {
@@ -239,7 +239,7 @@ func (r *references) given(v *launch.Variant) (map[string]*array.Array, error) {
 }
 
 // runKernel runs the reference kernel in the context of the session, with separate buffers.
-func (r *references) runKernel(ctx context.Context, s *session, v *launch.Variant) (map[string]*array.Array, error) {
+func (r *references) runKernel(ctx context.Context, s *session, v *problem.Variant) (map[string]*array.Array, error) {
 	reference, configuration, swap := r.problem.Reference()
 	w, err := Derive(reference, configuration, r.identity)
 	if err != nil {
@@ -324,7 +324,7 @@ func (r *references) runKernel(ctx context.Context, s *session, v *launch.Varian
 }
 
 // shareContent makes the reference's buffers that have the content of the problem's.
-func (r *references) shareContent(own *session, w, v *launch.Variant) error {
+func (r *references) shareContent(own *session, w, v *problem.Variant) error {
 	for i, mine := range r.problem.Arguments() {
 		j := r.problem.Shared(i)
 		if j < 0 {

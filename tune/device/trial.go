@@ -9,7 +9,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // A trial takes one configuration from source to times.
@@ -17,7 +17,7 @@ type trial struct {
 	*Evaluator
 	known Prebuilt
 
-	variant  *launch.Variant
+	variant  *problem.Variant
 	built    *Built
 	expected map[string]*array.Array // expected outputs by argument name; nil: the problem judges itself
 	first    float64                 // the time of the first launch in milliseconds

@@ -10,7 +10,6 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -18,7 +17,7 @@ import (
 // compare compares the outputs of the last launch with the expected outputs, or calls the
 // problem's own check. Large outputs are compared on the device, and read back unless they are
 // certainly right. If the errors of the outputs are metrics, all outputs are read back, and compare returns the errors.
-func (s *session) compare(p *problem.Problem, v *launch.Variant, expected map[string]*array.Array) ([]hardware.Reading, error) {
+func (s *session) compare(p *problem.Problem, v *problem.Variant, expected map[string]*array.Array) ([]hardware.Reading, error) {
 	if check := p.Check(); check != nil {
 		return nil, s.runCheck(check, v)
 	}
@@ -96,7 +95,7 @@ func (e *errorMeter) readings() []hardware.Reading {
 }
 
 // compareReduced compares what a reduction makes of an output and of the expected output, on the host.
-func (s *session) compareReduced(i int, r array.Reduction, v *launch.Variant, expected *array.Array, errs *errorMeter) error {
+func (s *session) compareReduced(i int, r array.Reduction, v *problem.Variant, expected *array.Array, errs *errorMeter) error {
 	name, rows := s.infos[i].Name, v.Rows[i]
 	want, err := s.verifier.reducedExpected(i, r, rows, expected)
 	if err != nil {
@@ -146,7 +145,7 @@ func (v *verifier) reducedExpected(argument int, r array.Reduction, rows int, ex
 }
 
 // runCheck hands copies of the outputs to the problem's own judge.
-func (s *session) runCheck(check func(space.Configuration, map[string]*array.Array) error, v *launch.Variant) error {
+func (s *session) runCheck(check func(space.Configuration, map[string]*array.Array) error, v *problem.Variant) error {
 	outputs, err := s.outputs(s.infos, v)
 	if err != nil {
 		return fail(tune.Runtime, "%v", err)

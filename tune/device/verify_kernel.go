@@ -8,7 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 //go:embed verify_kernel.cl
@@ -59,7 +59,7 @@ func (k *verifyKernel) size(l *Launcher, contiguous bool) error {
 }
 
 // items is the NDRange for at least one scalar.
-func (k *verifyKernel) items(scalars int) launch.NDRange {
+func (k *verifyKernel) items(scalars int) problem.NDRange {
 	return Line(min(k.groups, (scalars-1)/k.least+1), k.local)
 }
 

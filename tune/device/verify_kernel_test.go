@@ -10,14 +10,14 @@ import (
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A judge compares arrays as outputs of a session, on the device and on the host alone.
 type comparer struct {
 	evaluator *Evaluator
-	variant   *launch.Variant
+	variant   *problem.Variant
 }
 
 // newJudge is a judge of outputs of n elements of a type.

@@ -17,7 +17,6 @@ import (
 	"github.com/ndtune/ndtune/tune/export"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -142,7 +141,7 @@ func questions(t *testing.T, r *rand.Rand, p *problem.Problem, f *wisdom.File, s
 		if !slices.ContainsFunc(choice.Weaknesses, func(w wisdom.Weakness) bool { return w.Kind == wisdom.DriverDiffers }) && choice.Level != wisdom.BestOverall {
 			same = 1
 		}
-		fmt.Fprintf(&answers, "%d %d %g -DFAST=1 -DTEXT=\"a \\\"b\" -D factor=2.5f -D ndtune_mix=1.5f %s -D size=0x%xUL -D lambda=3u ", choice.Level, same, choice.Record.Time, launch.BuildOptions(c, nil), w)
+		fmt.Fprintf(&answers, "%d %d %g -DFAST=1 -DTEXT=\"a \\\"b\" -D factor=2.5f -D ndtune_mix=1.5f %s -D size=0x%xUL -D lambda=3u ", choice.Level, same, choice.Record.Time, problem.BuildOptions(c, nil), w)
 		launches, err := at.Launches(c, h)
 		if err != nil {
 			fmt.Fprintln(&answers, "no launch")

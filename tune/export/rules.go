@@ -7,7 +7,6 @@ import (
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -29,7 +28,7 @@ type Rules struct {
 
 	given     int              // the names that the application gives
 	problem   *problem.Problem // nil: of expressions alone
-	arguments []launch.Argument
+	arguments []problem.Argument
 	rows      map[int]int // of arguments in Arguments
 }
 
@@ -179,7 +178,7 @@ func (r *Rules) AddBuffers() error {
 }
 
 // AddSteps adds the rules of launches.
-func (r *Rules) AddSteps(steps []launch.Step) error {
+func (r *Rules) AddSteps(steps []problem.Step) error {
 	for _, s := range steps {
 		if err := r.addStep(&s); err != nil {
 			return err
@@ -188,7 +187,7 @@ func (r *Rules) AddSteps(steps []launch.Step) error {
 	return nil
 }
 
-func (r *Rules) addStep(s *launch.Step) error {
+func (r *Rules) addStep(s *problem.Step) error {
 	own := step{
 		Kernel: slices.Index(r.Kernels, s.Kernel), Repeat: -1, Index: -1, Arguments: -1,
 		Swap: [2]int{-1, -1},
@@ -225,7 +224,7 @@ func (r *Rules) addStep(s *launch.Step) error {
 }
 
 // addShape adds the rules of the index space of a step.
-func (r *Rules) addShape(s *launch.Step, own *step) error {
+func (r *Rules) addShape(s *problem.Step, own *step) error {
 	var errs []error
 	add := func(field string, e *expression.Expression, as use) int {
 		if e == nil {
@@ -268,7 +267,7 @@ func (r *Rules) addList(list []int) int {
 }
 
 // addArguments adds the arguments of a launch.
-func (r *Rules) addArguments(s *launch.Step, own *step) error {
+func (r *Rules) addArguments(s *problem.Step, own *step) error {
 	list := []int{}
 	bytes := 0
 	for _, i := range s.Arguments {
@@ -286,7 +285,7 @@ func (r *Rules) addArguments(s *launch.Step, own *step) error {
 }
 
 // scalarSize returns the bytes of a scalar; 0 for other arguments.
-func scalarSize(a *launch.Argument) int {
+func scalarSize(a *problem.Argument) int {
 	if a.Kind != task.ScalarArgument {
 		return 0
 	}
@@ -321,7 +320,7 @@ func (r *Rules) argument(i int) (int, error) {
 }
 
 // size adds the rule of the size of a buffer or of local memory in bytes.
-func (r *Rules) size(a *launch.Argument) (int, error) {
+func (r *Rules) size(a *problem.Argument) (int, error) {
 	var codes []code
 	var text string
 	if a.Elements == nil {
@@ -338,7 +337,7 @@ func (r *Rules) size(a *launch.Argument) (int, error) {
 }
 
 // addParts adds the parts of a scalar.
-func (r *Rules) addParts(a *launch.Argument) error {
+func (r *Rules) addParts(a *problem.Argument) error {
 	if a.Raw != nil {
 		r.addFixed(a.Raw)
 		return nil

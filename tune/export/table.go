@@ -14,7 +14,6 @@ import (
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -132,7 +131,7 @@ func (t *table) addSizes(given []task.Expr) error {
 		if isSize {
 			v := variable{Name: c.Name, Format: c.Format()}
 			if !c.Host {
-				v.Macro = launch.MacroName(c.Name)
+				v.Macro = problem.MacroName(c.Name)
 			}
 			t.Sizes = append(t.Sizes, v)
 		}
@@ -183,7 +182,7 @@ func bufferSizes(p *problem.Problem) (all []*expression.Expression) {
 }
 
 // repeats returns the numbers of repetitions of steps.
-func repeats(steps []launch.Step) (all []*expression.Expression) {
+func repeats(steps []problem.Step) (all []*expression.Expression) {
 	for _, s := range steps {
 		all = append(all, repeats(s.Steps)...)
 		if s.Repeat != nil {

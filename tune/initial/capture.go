@@ -20,7 +20,7 @@ import (
 	"github.com/ndtune/ndtune/tune/capture"
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -130,7 +130,7 @@ func (u *Untuned) findCaptured(ctx context.Context, c Compiler, l *capture.Launc
 	u.Given = slices.DeleteFunc(u.Given, func(m clc.Macro) bool {
 		without := task.Reserved(m.Name) || slices.ContainsFunc(again, func(r clc.Redefinition) bool { return r.Macro == m.Name })
 		if without {
-			u.Options = append(u.Options, launch.DefineOption(m.Name, m.Text))
+			u.Options = append(u.Options, problem.DefineOption(m.Name, m.Text))
 		}
 		return without
 	})
@@ -185,8 +185,8 @@ func splitOptions(text string) (o Options, missing, unsafe []string) {
 	for i, w := range words {
 		words[i] = strings.ReplaceAll(quote.ReplaceAllString(w, "$1$2"), `\"`, `"`)
 	}
-	defines, rest := launch.CutFlag("-D", words)
-	folders, rest := launch.CutFlag("-I", rest)
+	defines, rest := problem.CutFlag("-D", words)
+	folders, rest := problem.CutFlag("-I", rest)
 	for i, define := range defines {
 		name, _, _ := strings.Cut(define, "=")
 		if !slices.ContainsFunc(defines[i+1:], func(later string) bool { return later == name || strings.HasPrefix(later, name+"=") }) {

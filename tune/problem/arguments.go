@@ -9,10 +9,91 @@ import (
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
+
+// An Argument is a compiled [task.Argument].
+type Argument struct {
+	task.Argument
+	Kind     task.ArgumentKind
+	Element  Element
+	Varies   bool                     // its size depends on the configuration or the device
+	Content  *array.Array             // given content of a buffer
+	Fills    []Fill                   // of the content that is made: of each member of a struct, else one
+	Elements *expression.Expression   // elements of a buffer or of local memory; nil: the length of data
+	Pixels   []*expression.Expression // of an image, by dimension
+	Scalars  []Scalar                 // the value of a scalar, or of each member of a struct
+	Raw      []byte                   // the value byte by byte; nil: scalars
+	Buffer   int                      // of an alias: the place of its buffer among the arguments
+}
+
+// Filled reports whether a buffer has another initial content than zeros.
+func (a *Argument) Filled() bool {
+	return a.Content != nil || !a.Fill.IsZero() && a.Fill.Kind != array.Zeros
+}
+
+// PixelsIn returns the size of an image in each dimension.
+func (a *Argument) PixelsIn(env map[string]any) ([]int, error) {
+	var sizes []int
+	for _, e := range a.Pixels {
+		n, err := Positive("size", e, env)
+		if err != nil {
+			return nil, err
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes, nil
+}
+
+// ScalarBytes returns the bytes of the scalar or the struct that the kernel gets.
+func (a *Argument) ScalarBytes(environment map[string]any) ([]byte, error) {
+	if a.Raw != nil {
+		return a.Raw, nil
+	}
+	all := make([]byte, a.Element.Size())
+	for _, s := range a.Scalars {
+		b, err := s.Bytes(environment)
+		if err != nil {
+			if s.At.Path != "" {
+				err = fmt.Errorf("%s: %w", s.At.Path, err)
+			}
+			return nil, err
+		}
+		copy(all[s.At.Offset:], b)
+	}
+	return all, nil
+}
+
+// Values returns the expressions of a scalar, and of the size of local memory or a buffer.
+func (a *Argument) Values() []*expression.Expression {
+	all := []*expression.Expression{a.Elements}
+	for _, s := range a.Scalars {
+		all = append(all, s.Lanes...)
+	}
+	return slices.DeleteFunc(all, func(e *expression.Expression) bool { return e == nil })
+}
+
+// Expressions returns all expressions of an argument.
+func (a *Argument) Expressions() []*expression.Expression { return append(a.Values(), a.Pixels...) }
+
+// ElementsIn returns the number of elements of a buffer or an image.
+func (a *Argument) ElementsIn(env map[string]any) (int, error) {
+	if a.Kind == task.ImageArgument {
+		pixels, err := a.PixelsIn(env)
+		n := 1
+		for _, size := range pixels {
+			if n, err = Multiply(n, size); err != nil {
+				break
+			}
+		}
+		return n, err
+	}
+	if a.Elements == nil {
+		return a.Content.Len(), nil
+	}
+	return Positive("size", a.Elements, env)
+}
 
 func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope) {
 	seen := map[string]bool{}
@@ -38,8 +119,8 @@ func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope) {
 	}
 }
 
-func (p *Problem) compileArgument(errs *fieldErrors, field string, given task.Argument, scope expression.Scope) launch.Argument {
-	a := launch.Argument{Argument: given, Kind: task.BufferArgument}
+func (p *Problem) compileArgument(errs *fieldErrors, field string, given task.Argument, scope expression.Scope) Argument {
+	a := Argument{Argument: given, Kind: task.BufferArgument}
 	if count(given.Value != nil, given.LocalSize != "", given.Image != nil, given.Sampler != nil, given.Alias != "") > 1 {
 		errs.addf(field, "is a scalar (value), local memory (local_size), an image, a sampler or an alias, not both")
 		return a
@@ -102,7 +183,7 @@ func refuseContent(errs *fieldErrors, field string, given task.Argument, kind ta
 }
 
 // compileUntyped compiles an image or a sampler, which have no type.
-func (p *Problem) compileUntyped(errs *fieldErrors, field string, a *launch.Argument, scope expression.Scope) {
+func (p *Problem) compileUntyped(errs *fieldErrors, field string, a *Argument, scope expression.Scope) {
 	switch {
 	case a.Type != "":
 		errs.addf(field+".type", "%s has no type; the format of an image says what its pixels are", a.Kind.WithArticle())
@@ -116,7 +197,7 @@ func (p *Problem) compileUntyped(errs *fieldErrors, field string, a *launch.Argu
 }
 
 // compileElement finds the type of the elements, and takes data that is given as the content. It reports whether there was no error.
-func (p *Problem) compileElement(errs *fieldErrors, field string, a *launch.Argument, scope expression.Scope) bool {
+func (p *Problem) compileElement(errs *fieldErrors, field string, a *Argument, scope expression.Scope) bool {
 	if a.Data != nil {
 		data, err := array.From(a.Data)
 		if err != nil {
@@ -124,7 +205,7 @@ func (p *Problem) compileElement(errs *fieldErrors, field string, a *launch.Argu
 			return false
 		}
 		a.Content = data
-		a.Element = launch.Element{Type: data.Type, Struct: data.Struct}
+		a.Element = Element{Type: data.Type, Struct: data.Struct}
 	}
 	if a.Type != "" {
 		var err error
@@ -147,7 +228,7 @@ func (p *Problem) compileElement(errs *fieldErrors, field string, a *launch.Argu
 	return true
 }
 
-func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *launch.Argument, scope expression.Scope) {
+func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *Argument, scope expression.Scope) {
 	if a.Size != "" {
 		a.Elements = p.compileSize(errs, field+".size", a.Size, scope)
 	} else if a.Content == nil && a.Fill.File == "" {
@@ -157,7 +238,7 @@ func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *launch.Argum
 }
 
 // compileContent reads the content that is given, and checks it.
-func (p *Problem) compileContent(errs *fieldErrors, field string, a *launch.Argument, scope expression.Scope) {
+func (p *Problem) compileContent(errs *fieldErrors, field string, a *Argument, scope expression.Scope) {
 	if given := ways(a.Fill); given > 1 || given > 0 && a.Data != nil {
 		errs.addf(field+".fill", "the content is given more than once")
 		return
@@ -188,7 +269,7 @@ func (p *Problem) compileContent(errs *fieldErrors, field string, a *launch.Argu
 }
 
 // sizeText returns the size as given.
-func sizeText(a *launch.Argument) string {
+func sizeText(a *Argument) string {
 	if a.Image != nil {
 		return strings.Join(a.Image.Size, " × ")
 	}
@@ -203,7 +284,7 @@ func readFile(path string) (*array.Array, error) {
 
 // fixedLen returns the number of elements of a buffer, or 0 if it depends on the configuration or the
 // device.
-func (p *Problem) fixedLen(a *launch.Argument) int {
+func (p *Problem) fixedLen(a *Argument) int {
 	switch {
 	case !p.allFixed(a.Pixels):
 	case a.Pixels != nil:
@@ -221,7 +302,7 @@ func (p *Problem) fixedLen(a *launch.Argument) int {
 }
 
 // lenAt returns the number of elements of a buffer in a configuration, or 0 if it depends on the device or is no buffer.
-func (p *Problem) lenAt(a *launch.Argument, c space.Configuration) int {
+func (p *Problem) lenAt(a *Argument, c space.Configuration) int {
 	if !a.Kind.HasContent() || c.Len() != p.parameters.Len() {
 		return 0
 	}
@@ -235,7 +316,7 @@ func (p *Problem) lenAt(a *launch.Argument, c space.Configuration) int {
 }
 
 // checkCopy checks that the buffer of which a is a copy exists, is no copy itself and has the type.
-func (p *Problem) checkCopy(errs *fieldErrors, field string, a *launch.Argument) {
+func (p *Problem) checkCopy(errs *fieldErrors, field string, a *Argument) {
 	from, ok := p.argument(a.Fill.Copy)
 	switch {
 	case !ok:
@@ -254,7 +335,7 @@ func (p *Problem) checkCopy(errs *fieldErrors, field string, a *launch.Argument)
 }
 
 // findBuffer finds the buffer of an alias.
-func (p *Problem) findBuffer(errs *fieldErrors, field string, a *launch.Argument) {
+func (p *Problem) findBuffer(errs *fieldErrors, field string, a *Argument) {
 	switch a.Buffer = p.place(a.Alias); {
 	case a.Buffer < 0:
 		errs.add(field, p.unknownArgument(a.Alias))
@@ -265,11 +346,11 @@ func (p *Problem) findBuffer(errs *fieldErrors, field string, a *launch.Argument
 
 // place returns the index of the named argument, or -1.
 func (p *Problem) place(name string) int {
-	return slices.IndexFunc(p.arguments, func(a launch.Argument) bool { return a.Name == name })
+	return slices.IndexFunc(p.arguments, func(a Argument) bool { return a.Name == name })
 }
 
 // argument returns the named argument.
-func (p *Problem) argument(name string) (*launch.Argument, bool) {
+func (p *Problem) argument(name string) (*Argument, bool) {
 	if i := p.place(name); i >= 0 {
 		return &p.arguments[i], true
 	}
@@ -277,7 +358,7 @@ func (p *Problem) argument(name string) (*launch.Argument, bool) {
 }
 
 // Arguments returns the compiled arguments in the order of the definition. They must not be changed.
-func (p *Problem) Arguments() []launch.Argument { return p.arguments }
+func (p *Problem) Arguments() []Argument { return p.arguments }
 
 // Content returns the initial content of buffer argument i with n elements. It depends only on the
 // problem and n. The array may be shared and must not be changed.
@@ -319,7 +400,7 @@ var channelTypes = map[string]array.Type{
 }
 
 // compileImage finds the pixels and the size of an image.
-func (p *Problem) compileImage(errs *fieldErrors, field string, a *launch.Argument, scope expression.Scope) {
+func (p *Problem) compileImage(errs *fieldErrors, field string, a *Argument, scope expression.Scope) {
 	n, known := imageDimensions[a.Image.Shape]
 	if !known {
 		errs.addf(field+".image", "no image is called %q; there are 1d, 2d, 3d, 1d_array, 2d_array and 1d_buffer", a.Image.Shape)

@@ -1,19 +1,18 @@
 package problem
 
 import (
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/task"
 )
 
 // NDRangeOf is the launch of a step in an environment, as launches are derived.
-func NDRangeOf(s launch.Step, environment map[string]any) (launch.NDRange, error) {
+func NDRangeOf(s Step, environment map[string]any) (NDRange, error) {
 	return s.NDRange(environment)
 }
 
 // LaunchesIn derives the launches of a problem in an environment, as [Problem.Variant] does.
-func (p *Problem) LaunchesIn(environment map[string]any) (*launch.Variant, error) {
-	launches, holders, err := launch.Derive(p.stages, p.arguments, environment)
-	return &launch.Variant{Launches: launches, Holders: holders}, err
+func (p *Problem) LaunchesIn(environment map[string]any) (*Variant, error) {
+	launches, holders, err := Derive(p.stages, p.arguments, environment)
+	return &Variant{Launches: launches, Holders: holders}, err
 }
 
 // BytesIn returns the sizes of buffers in an environment, as [Problem.Variant] has them, and 0 for images and samplers.
@@ -22,7 +21,7 @@ func (p *Problem) BytesIn(environment map[string]any) (all []int, err error) {
 		a, n := &p.arguments[p.place(name)], 0
 		if a.Kind == task.BufferArgument {
 			if n, err = a.ElementsIn(environment); err == nil {
-				n, err = launch.Multiply(n, a.Element.Size())
+				n, err = Multiply(n, a.Element.Size())
 			}
 			if err != nil {
 				return nil, err

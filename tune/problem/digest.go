@@ -14,7 +14,6 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -217,7 +216,7 @@ func (p *Problem) canonical() canonicalProblem {
 }
 
 // elementDigest returns the name of a type, or the layout of a struct.
-func elementDigest(e launch.Element) string {
+func elementDigest(e Element) string {
 	if e.Struct != nil {
 		return e.Struct.String()
 	}
@@ -225,7 +224,7 @@ func elementDigest(e launch.Element) string {
 }
 
 // fillDigest returns the fill of an argument as text. Files are part of the content.
-func fillDigest(a *launch.Argument) string {
+func fillDigest(a *Argument) string {
 	text := fmt.Sprintf("{%v %s }", array.Fill{Value: 0.0, Low: 0.0, High: 0.0}, a.Fill.Copy)
 	for i, f := range a.Fills {
 		switch member := fmt.Sprintf("{%v %s }", f.Fill, a.Fill.Copy); {
@@ -246,7 +245,7 @@ var foldersOfLines = regexp.MustCompile(`(?m)^#line (\d+) "(?:[A-Za-z]:)?/(?:[^"
 // withoutFolders returns the options without -I, which names folders of one machine. The included files
 // are part of the source.
 func withoutFolders(options []string) []string {
-	_, rest := launch.CutFlag("-I", options)
+	_, rest := CutFlag("-I", options)
 	return rest
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ndtune/ndtune/internal/foreign"
 	"github.com/ndtune/ndtune/tune/export"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -261,7 +260,7 @@ func bytesCase(path string, p *problem.Problem, environments []map[string]any) f
 }
 
 // collectNames collects the names that steps and their arguments read.
-func collectNames(p *problem.Problem, steps []launch.Step, names, indices map[string]bool) {
+func collectNames(p *problem.Problem, steps []problem.Step, names, indices map[string]bool) {
 	for _, s := range steps {
 		indices[s.Index] = true
 		all := s.Expressions()

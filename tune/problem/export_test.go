@@ -19,7 +19,6 @@ import (
 	"github.com/ndtune/ndtune/tune/export"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -128,7 +127,7 @@ func (x *exporting) environments(ctx context.Context, indices []string) ([]map[s
 	return all, nil
 }
 
-func (x *exporting) collect(ctx context.Context, steps []launch.Step, indices []string) error {
+func (x *exporting) collect(ctx context.Context, steps []problem.Step, indices []string) error {
 	for _, s := range steps {
 		inner := indices
 		if s.Index != "" {
@@ -181,9 +180,9 @@ func rangeCases(t *testing.T) []foreign.Case {
 		}
 		return e
 	}
-	s := launch.Step{
+	s := problem.Step{
 		Kernel: "k",
-		Shape: launch.Shape{
+		Shape: problem.Shape{
 			ProblemSize:  []*expression.Expression{compile("n"), compile("m")},
 			BlockSize:    [3]*expression.Expression{compile("x"), nil, compile("z")},
 			GlobalOffset: []*expression.Expression{compile("0"), compile("o")},
@@ -251,7 +250,7 @@ func (x *exporting) collectRestrictions() error {
 }
 
 // rangeCase is the launch of a step.
-func rangeCase(path string, s launch.Step, environments []map[string]any) foreign.Case {
+func rangeCase(path string, s problem.Step, environments []map[string]any) foreign.Case {
 	names := map[string]bool{}
 	for _, e := range s.Expressions() {
 		for _, name := range e.Names() {
@@ -271,7 +270,7 @@ func rangeCase(path string, s launch.Step, environments []map[string]any) foreig
 	}
 	c.Add = func(r *export.Rules) (foreign.How, error) {
 		s.Steps, s.Arguments, s.Repeat, s.Index, s.Swap = nil, nil, nil, "", [2]int{}
-		return foreign.Range, r.AddSteps([]launch.Step{s})
+		return foreign.Range, r.AddSteps([]problem.Step{s})
 	}
 	return c
 }

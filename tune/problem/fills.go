@@ -10,10 +10,17 @@ import (
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
+
+// A Fill is a compiled [task.Fill] of the scalars and vectors of one type.
+type Fill struct {
+	array.Fill
+	Rule   *expression.Expression // nil: Fill makes the data
+	Source task.Expr              // of the rule
+	Item   int                    // the place of the member within the arrays of its struct
+}
 
 // The names that the expression of a fill may read besides constants.
 var fillNames = []string{"index", "lane", "item"}
@@ -28,14 +35,14 @@ const maxChecked = 1 << 24
 
 // compileFills compiles the fill of an argument, and checks its data where their number is known. Very large
 // data are checked as a whole only when they are made.
-func (p *Problem) compileFills(errs *fieldErrors, field string, a *launch.Argument, scope expression.Scope) {
+func (p *Problem) compileFills(errs *fieldErrors, field string, a *Argument, scope expression.Scope) {
 	before := len(errs.errs)
 	a.Fills = p.compileFill(errs, field, a.Fill, a.Element, scope, 0)
 	if ways(a.Fill) == 0 || len(errs.errs) > before {
 		return
 	}
 	n, checked := max(1, p.fixedLen(a)), 1
-	if slices.ContainsFunc(a.Fills, func(f launch.Fill) bool { return f.Rule != nil }) {
+	if slices.ContainsFunc(a.Fills, func(f Fill) bool { return f.Rule != nil }) {
 		checked = max(1, maxChecked/a.Element.Size())
 	}
 	_, err := p.fill(a, 0, min(n, checked))
@@ -48,15 +55,15 @@ func (p *Problem) compileFills(errs *fieldErrors, field string, a *launch.Argume
 // compileFill returns the fills of the members of an element. The item is the place of the element within the
 // arrays around it.
 func (p *Problem) compileFill(
-	errs *fieldErrors, field string, given task.Fill, e launch.Element, scope expression.Scope, item int,
-) []launch.Fill {
+	errs *fieldErrors, field string, given task.Fill, e Element, scope expression.Scope, item int,
+) []Fill {
 	if e.Struct == nil {
 		if given.Fields != nil {
 			errs.addf(field+".fields", "%s has no fields", e)
 		}
 		f := p.compilePlainFill(errs, field, given, scope)
 		f.Item = item
-		return []launch.Fill{f}
+		return []Fill{f}
 	}
 	names := each.Of(e.Struct.Fields, func(f array.Field) string { return f.Name })
 	for _, name := range slices.Sorted(maps.Keys(given.Fields)) {
@@ -70,7 +77,7 @@ func (p *Problem) compileFill(
 			errs.addf(at, "the content is given more than once")
 		}
 	}
-	var fills []launch.Fill
+	var fills []Fill
 	for _, f := range e.Struct.Fields {
 		part, at := given, field
 		if given.Fields != nil {
@@ -78,7 +85,7 @@ func (p *Problem) compileFill(
 		}
 		for j := range max(1, f.Count) {
 			before := len(errs.errs)
-			fills = append(fills, p.compileFill(errs, at, part, launch.Element{Type: f.Type, Struct: f.Struct}, scope, item*max(1, f.Count)+j)...)
+			fills = append(fills, p.compileFill(errs, at, part, Element{Type: f.Type, Struct: f.Struct}, scope, item*max(1, f.Count)+j)...)
 			if len(errs.errs) > before {
 				break // the other items have the same errors
 			}
@@ -88,7 +95,7 @@ func (p *Problem) compileFill(
 }
 
 // compilePlainFill compiles a fill of numbers.
-func (p *Problem) compilePlainFill(errs *fieldErrors, field string, given task.Fill, scope expression.Scope) (f launch.Fill) {
+func (p *Problem) compilePlainFill(errs *fieldErrors, field string, given task.Fill, scope expression.Scope) (f Fill) {
 	f.Kind, f.Source = given.Kind, given.Expression
 	before := len(errs.errs)
 	f.Value, f.Low, f.High = 0.0, 0.0, 0.0
@@ -150,7 +157,7 @@ func (p *Problem) compileFixed(source task.Expr, scope expression.Scope) (*expre
 
 // fill makes n elements of the content of an argument, from the one with the index first. Only expressions
 // take another first than 0.
-func (p *Problem) fill(a *launch.Argument, first, n int) (*array.Array, error) {
+func (p *Problem) fill(a *Argument, first, n int) (*array.Array, error) {
 	seed := array.Seed(p.definition.Seed, a.Name)
 	if a.Element.Struct == nil {
 		return p.fillMember(a.Fills[0], a.Element.Type, first, n, seed)
@@ -161,7 +168,7 @@ func (p *Problem) fill(a *launch.Argument, first, n int) (*array.Array, error) {
 	})
 }
 
-func (p *Problem) fillMember(f launch.Fill, t array.Type, first, n int, seed uint64) (*array.Array, error) {
+func (p *Problem) fillMember(f Fill, t array.Type, first, n int, seed uint64) (*array.Array, error) {
 	if f.Rule == nil {
 		return f.Make(t, n, seed)
 	}

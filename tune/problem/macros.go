@@ -8,7 +8,6 @@ import (
 
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/expression"
-	"github.com/ndtune/ndtune/tune/launch"
 )
 
 // macros returns the names that the build options or the prologue define: the parameters and the
@@ -58,7 +57,7 @@ func (p *Problem) override(source string) (string, []clc.Redefinition) {
 
 // optionMacros returns the macros that the build options of the definition define.
 func (p *Problem) optionMacros() []string {
-	defined, _ := launch.CutFlag("-D", p.definition.Kernel.BuildOptions)
+	defined, _ := CutFlag("-D", p.definition.Kernel.BuildOptions)
 	for i, define := range defined {
 		defined[i], _, _ = strings.Cut(define, "=")
 	}
@@ -118,7 +117,7 @@ func (p *Problem) doubtfulParts() (notices []string) {
 			}
 		}
 	}
-	hasNone := func(s launch.Shape) bool { return s.BlockSize == [3]*expression.Expression{} }
+	hasNone := func(s Shape) bool { return s.BlockSize == [3]*expression.Expression{} }
 	if p.parameters.Len() > 0 && slices.ContainsFunc(shapesOf(p.stages), hasNone) {
 		notices = append(notices, "The local size is 1, because the specification has neither block_size nor a parameter block_size_x.")
 	}

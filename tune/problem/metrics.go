@@ -12,7 +12,6 @@ import (
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -82,7 +81,7 @@ const partTimes = "times"
 // shares of their sum: times.NAME is the share of the median. A metric that cannot be computed is
 // NaN. It is an error if the times cannot be ranked, or if the objective is not a finite number.
 func (p *Problem) Judge(
-	c space.Configuration, d hardware.Device, times judge.Stats, parts []launch.Part, readings []hardware.Reading,
+	c space.Configuration, d hardware.Device, times judge.Stats, parts []Part, readings []hardware.Reading,
 ) (judge.Judgement, error) {
 	if err := times.Rankable(); err != nil {
 		return judge.Judgement{}, err
@@ -151,7 +150,7 @@ func (p *Problem) whyUnknown(name string, failed map[string]error, readings []ha
 
 // partTimes returns the times of all kernels of a pipeline by name. A kernel that a configuration does not launch
 // has the time 0. Without parts, no time is known.
-func (p *Problem) partTimes(parts []launch.Part, time float64) map[string]any {
+func (p *Problem) partTimes(parts []Part, time float64) map[string]any {
 	times, sum := map[string]any{}, 0.0
 	for _, part := range parts {
 		sum += part.Time

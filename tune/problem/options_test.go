@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -41,7 +40,7 @@ func TestOptionsMayDependOnTheConfiguration(t *testing.T) {
 		for how, got := range map[string]string{
 			"variant": v.OptionLine(),
 			"printed": p.BuildOptions(c, hardware.Device{}),
-			"report":  launch.OptionsAt(p.FixedOptions(), d.Constants, c),
+			"report":  OptionsAt(p.FixedOptions(), d.Constants, c),
 		} {
 			if !strings.HasPrefix(got, want) {
 				t.Errorf("%s: %s, want %s", how, got, want)

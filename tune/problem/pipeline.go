@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/tune/expression"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -22,11 +21,11 @@ const (
 func (p *Problem) compileStages(errs *fieldErrors, scope expression.Scope) {
 	d := p.definition
 	if len(d.Stages) == 0 {
-		s := launch.Step{Kernel: d.Kernel.Name, Shape: p.compileShape(errs, "", d.Shape(), scope), Repeated: true}
+		s := Step{Kernel: d.Kernel.Name, Shape: p.compileShape(errs, "", d.Shape(), scope), Repeated: true}
 		for i := range p.arguments {
 			s.Arguments = append(s.Arguments, i)
 		}
-		p.stages, p.problemSize = []launch.Step{s}, s.Shape.ProblemSize
+		p.stages, p.problemSize = []Step{s}, s.Shape.ProblemSize
 		return
 	}
 	for i, source := range d.ProblemSize {
@@ -50,7 +49,7 @@ func (p *Problem) compileStages(errs *fieldErrors, scope expression.Scope) {
 // compileList compiles stages within loops with some indices.
 func (p *Problem) compileList(
 	errs *fieldErrors, field string, list []task.Stage, indices []string, scope expression.Scope,
-) (all []launch.Step) {
+) (all []Step) {
 	if len(indices) > maxStageDepth {
 		errs.addf(field, "loops are nested deeper than %d", maxStageDepth)
 		return nil
@@ -61,11 +60,11 @@ func (p *Problem) compileList(
 	return all
 }
 
-func (p *Problem) compileStage(errs *fieldErrors, field string, given task.Stage, indices []string, scope expression.Scope) launch.Step {
-	s := launch.Step{Kernel: given.Kernel, Index: given.Index}
+func (p *Problem) compileStage(errs *fieldErrors, field string, given task.Stage, indices []string, scope expression.Scope) Step {
+	s := Step{Kernel: given.Kernel, Index: given.Index}
 	if given.Repeat != "" {
 		s.Repeat = p.compile(errs, field+".repeat", given.Repeat, scope, func(e *expression.Expression) error {
-			_, err := launch.Repetitions(e, p.constants)
+			_, err := Repetitions(e, p.constants)
 			return err
 		})
 	}
@@ -175,7 +174,7 @@ func (p *Problem) withIndices(scope expression.Scope) expression.Scope {
 }
 
 // shapesOf returns the index spaces of all kernels of some stages.
-func shapesOf(list []launch.Step) (all []launch.Shape) {
+func shapesOf(list []Step) (all []Shape) {
 	for _, s := range list {
 		if s.Kernel != "" {
 			all = append(all, s.Shape)
@@ -206,7 +205,7 @@ func (p *Problem) KernelNames() []string {
 }
 
 // compileShape compiles an index space, whose fields begin with a prefix.
-func (p *Problem) compileShape(errs *fieldErrors, prefix string, given task.Shape, scope expression.Scope) (s launch.Shape) {
+func (p *Problem) compileShape(errs *fieldErrors, prefix string, given task.Shape, scope expression.Scope) (s Shape) {
 	if n := len(given.ProblemSize); n < 1 || n > 3 {
 		errs.addf(prefix+"problem_size", "has %d dimensions; want one to three", n)
 	}
@@ -228,7 +227,7 @@ func (p *Problem) compileShape(errs *fieldErrors, prefix string, given task.Shap
 		}
 	}
 	isDivisor := func(e *expression.Expression) error {
-		_, _, err := launch.Divisor("the divisor", e, p.constants)
+		_, _, err := Divisor("the divisor", e, p.constants)
 		return err
 	}
 	for i, dim := range task.Dimensions {

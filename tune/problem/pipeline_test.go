@@ -7,7 +7,6 @@ import (
 
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -58,7 +57,7 @@ func TestLaunchesOfAPipeline(t *testing.T) {
 	if size := p.FixedProblemSize(); len(size) != 1 || size[0] != 1000 {
 		t.Errorf("problem size %v", size)
 	}
-	parts := launch.Parts(v.Launches)
+	parts := Parts(v.Launches)
 	if len(parts) != 3 || parts[1].Launches != 4 || parts[1].String() != "up, 4 launches: global size 1024, local size 32, 0.000 ms" {
 		t.Errorf("parts %v", parts)
 	}
@@ -68,7 +67,7 @@ func TestLaunchesOfAPipeline(t *testing.T) {
 func TestTheTimesOfParts(t *testing.T) {
 	p := mustProblem(t, passes())
 	c := configurationOf(t, p, nil)
-	parts := []launch.Part{{Kernel: "first", Time: 1}, {Kernel: "up", Time: 3}}
+	parts := []Part{{Kernel: "first", Time: 1}, {Kernel: "up", Time: 3}}
 	judgement, err := p.Judge(c, hardware.Device{}, judge.StatsOf([]float64{8}), parts, nil)
 	if err != nil || fmt.Sprint(judgement.Metrics) != "[{first 2} {rest 6}]" {
 		t.Errorf("%v, %v", judgement.Metrics, err)

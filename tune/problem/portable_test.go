@@ -18,7 +18,6 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -230,7 +229,7 @@ func spaceOf(t *testing.T, p *problem.Problem) *space.Space {
 }
 
 // describe returns what a kernel gets as its arguments.
-func describe(arguments []launch.Argument) string {
+func describe(arguments []problem.Argument) string {
 	var b strings.Builder
 	for _, a := range arguments {
 		fmt.Fprintf(&b, "%s: %s of %s, output %t, restored %t, varies %t", a.Name, a.Kind, a.Element, a.Output, a.RestoreEachLaunch, a.Varies)

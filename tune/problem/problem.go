@@ -1,5 +1,5 @@
-// Package problem checks a [task.Definition] and compiles it. A [Problem] knows the search space, makes the [launch.Variant] of a
-// configuration, and computes the [judge.Judgement] of its times.
+// Package problem checks a [task.Definition] and compiles it. A [Problem] knows the search space and computes the [judge.Judgement] of
+// times. It makes the [Variant] of a configuration: the kernel with its sizes, arguments and options, and each [Launch] of it.
 package problem
 
 import (
@@ -19,7 +19,6 @@ import (
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -33,13 +32,13 @@ type Problem struct {
 	computed   map[string]*expression.Expression // of the constants that are computed from others
 	space      atomic.Pointer[space.Space]       // constructed by the first call of Space, if it is the same for all devices
 
-	options     []launch.Option
-	target      launch.Option
+	options     []Option
+	target      Option
 	problemSize []*expression.Expression // of the definition
-	stages      []launch.Step
+	stages      []Step
 	indices     []string                 // of the loops of stages
 	structs     map[string]*array.Struct // by name
-	arguments   []launch.Argument
+	arguments   []Argument
 	roofline    *judge.Roofline // nil: there is none
 	metrics     []*expression.Expression
 	observed    []string // quantities, those of footprints too
@@ -225,7 +224,7 @@ func (p *Problem) compileSize(errs *fieldErrors, field string, source task.Expr,
 // compileCount compiles a number that must be a whole one and not negative.
 func (p *Problem) compileCount(errs *fieldErrors, field string, source task.Expr, scope expression.Scope) *expression.Expression {
 	return p.compile(errs, field, source, scope, func(e *expression.Expression) error {
-		_, err := launch.Natural("the number", e, p.constants)
+		_, err := Natural("the number", e, p.constants)
 		return err
 	})
 }
@@ -271,7 +270,7 @@ func (p *Problem) environmentOf(c space.Configuration, d hardware.Device) map[st
 func (p *Problem) Definition() task.Definition { return p.definition }
 
 // Steps returns what a run of the problem launches. A problem that is no pipeline has one step. They must not be changed.
-func (p *Problem) Steps() []launch.Step { return p.stages }
+func (p *Problem) Steps() []Step { return p.stages }
 
 // Parameters returns the tunable parameters in order.
 func (p *Problem) Parameters() *space.Parameters { return p.parameters }

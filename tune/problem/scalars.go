@@ -13,13 +13,38 @@ import (
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
 
+// A Scalar is a value that the kernel gets: an argument, or a member of a struct that is one.
+type Scalar struct {
+	At    array.Member
+	Value any                      // a plain value or a list of lanes
+	Lanes []*expression.Expression // of a value with expressions, else nil
+}
+
+// Bytes returns the bytes of the value.
+func (s *Scalar) Bytes(environment map[string]any) ([]byte, error) {
+	if s.Lanes == nil {
+		return array.ScalarBytes(s.At.Type, s.Value)
+	}
+	lanes := make([]any, len(s.Lanes))
+	for i, e := range s.Lanes {
+		v, err := e.Eval(environment)
+		if err != nil {
+			return nil, err
+		}
+		lanes[i] = v
+	}
+	if _, vector := s.Value.([]any); !vector {
+		return array.ScalarBytes(s.At.Type, lanes[0])
+	}
+	return array.ScalarBytes(s.At.Type, lanes)
+}
+
 // compileScalar compiles the value of an argument that is no buffer.
-func (p *Problem) compileScalar(errs *fieldErrors, field string, a *launch.Argument, scope expression.Scope) {
+func (p *Problem) compileScalar(errs *fieldErrors, field string, a *Argument, scope expression.Scope) {
 	a.Value = plainValue(a.Value)
 	field += ".value"
 	if text, ok := a.Value.(string); ok && (a.Element.Struct != nil || a.Type == rawBytes) {
@@ -68,12 +93,12 @@ func decodeHex(text string) ([]byte, error) {
 }
 
 // flatten returns the members of a value of a type. The value of a struct is a mapping of its fields.
-func flatten(value any, e launch.Element, path string, offset int) ([]launch.Scalar, error) {
+func flatten(value any, e Element, path string, offset int) ([]Scalar, error) {
 	if _, fields := value.(map[string]any); e.Struct == nil && fields {
 		return nil, fmt.Errorf("%s has no fields; give a number, or a list for a vector", cmp.Or(path, e.String()))
 	}
 	if e.Struct == nil {
-		return []launch.Scalar{{At: array.Member{Path: path, Type: e.Type, Offset: offset}, Value: value}}, nil
+		return []Scalar{{At: array.Member{Path: path, Type: e.Type, Offset: offset}, Value: value}}, nil
 	}
 	name := e.String()
 	if path != "" {
@@ -89,13 +114,13 @@ func flatten(value any, e launch.Element, path string, offset int) ([]launch.Sca
 			return nil, fmt.Errorf("%s has no field %s%s; its fields are %s", name, given, nearest.Hint(given, names), strings.Join(names, ", "))
 		}
 	}
-	var all []launch.Scalar
+	var all []Scalar
 	for _, f := range e.Struct.Fields {
 		given, ok := fields[f.Name]
 		if !ok {
 			return nil, fmt.Errorf("%s: the field %s is missing", name, f.Name)
 		}
-		at, element := strings.TrimPrefix(path+"."+f.Name, "."), launch.Element{Type: f.Type, Struct: f.Struct}
+		at, element := strings.TrimPrefix(path+"."+f.Name, "."), Element{Type: f.Type, Struct: f.Struct}
 		items, paths := []any{given}, []string{at}
 		if f.Count > 0 {
 			items, ok = given.([]any)
@@ -119,7 +144,7 @@ func flatten(value any, e launch.Element, path string, offset int) ([]launch.Sca
 }
 
 // compileLanes compiles the expressions of a value, and checks the value if it is fixed.
-func (p *Problem) compileLanes(s *launch.Scalar, scope expression.Scope) error {
+func (p *Problem) compileLanes(s *Scalar, scope expression.Scope) error {
 	if u, ok := task.LargeInteger(fmt.Sprint(s.Value)); ok {
 		s.Value = u
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/clc"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -105,7 +104,7 @@ func (p *Problem) generated() bool {
 //
 // The error of a command that cannot be started is a [process.StartError], which is no fault of the
 // configuration, and that of a command that takes too long is [process.ErrLate].
-func (p *Problem) Generate(ctx context.Context, v *launch.Variant, generator *process.Program) error {
+func (p *Problem) Generate(ctx context.Context, v *Variant, generator *process.Program) error {
 	if !p.generated() {
 		return nil
 	}

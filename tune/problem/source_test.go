@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
@@ -39,7 +38,7 @@ func generated(t *testing.T, script string, contents map[string]string) task.Def
 	return d
 }
 
-func generate(t *testing.T, d task.Definition, values map[string]space.Value) (*launch.Variant, error) {
+func generate(t *testing.T, d task.Definition, values map[string]space.Value) (*Variant, error) {
 	t.Helper()
 	p := mustProblem(t, d)
 	v, err := p.Variant(configurationOf(t, p, values), hardware.Device{})

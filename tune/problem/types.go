@@ -9,10 +9,56 @@ import (
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
+
+// An Element is the type of the elements of an argument.
+type Element struct {
+	Type   array.Type    // array.Uint8 for a struct
+	Struct *array.Struct // nil: the elements are of Type
+}
+
+// Size returns the size in bytes.
+func (e Element) Size() int {
+	if e.Struct != nil {
+		return e.Struct.Size
+	}
+	return e.Type.Size()
+}
+
+// String returns the name of the type.
+func (e Element) String() string {
+	if e.Struct != nil {
+		return "struct " + e.Struct.Name
+	}
+	return e.Type.String()
+}
+
+// Equal reports whether two types are the same. The names of structs do not matter.
+func (e Element) Equal(o Element) bool { return e.Type == o.Type && e.Struct.Equal(o.Struct) }
+
+// SameScalars reports whether arrays of both types have the same scalars one after the other, as float4 and float. A 3-vector has
+// gaps between them.
+func (e Element) SameScalars(o Element) bool {
+	return e.Struct == nil && o.Struct == nil && e.Type.Scalar() == o.Type.Scalar() && e.Type.Lanes() != 3 && o.Type.Lanes() != 3
+}
+
+// Array returns an array of n elements, all bytes of which are zero.
+func (e Element) Array(n int) *array.Array {
+	if e.Struct != nil {
+		return array.NewStructs(e.Struct, n)
+	}
+	return array.New(e.Type, n)
+}
+
+// View returns the memory of an array as elements of the type. A struct takes any bytes.
+func (e Element) View(a *array.Array) (*array.Array, error) {
+	if e.Struct != nil {
+		return a.AsStructs(e.Struct)
+	}
+	return a.As(e.Type)
+}
 
 // rawBytes is the name of the type of arguments that are given byte by byte.
 const rawBytes = "bytes"
@@ -74,7 +120,7 @@ func (p *Problem) compileFields(errs *fieldErrors, field string, t task.StructTy
 }
 
 // elementType returns the named type. The name may be that of a constant whose text names the type.
-func (p *Problem) elementType(name string) (launch.Element, error) {
+func (p *Problem) elementType(name string) (Element, error) {
 	if text, ok := p.constants[name].(string); ok {
 		e, err := p.namedType(text)
 		if err != nil {
@@ -86,7 +132,7 @@ func (p *Problem) elementType(name string) (launch.Element, error) {
 }
 
 // argumentType returns the type of an argument: a named one, or the value of an expression over constants.
-func (p *Problem) argumentType(text string, scope expression.Scope) (e launch.Element, err error) {
+func (p *Problem) argumentType(text string, scope expression.Scope) (e Element, err error) {
 	if e, err = p.elementType(text); err == nil || p.constants[text] != nil {
 		return e, err
 	}
@@ -111,16 +157,16 @@ func (p *Problem) argumentType(text string, scope expression.Scope) (e launch.El
 	return e, err
 }
 
-func (p *Problem) namedType(name string) (launch.Element, error) {
+func (p *Problem) namedType(name string) (Element, error) {
 	if s := p.structs[name]; s != nil {
-		return launch.Element{Type: array.Uint8, Struct: s}, nil
+		return Element{Type: array.Uint8, Struct: s}, nil
 	}
 	if name == rawBytes {
-		return launch.Element{Type: array.Uint8}, nil
+		return Element{Type: array.Uint8}, nil
 	}
 	typ, err := array.ParseType(name)
 	if hint := nearest.Hint(name, slices.Sorted(maps.Keys(p.structs))); err != nil && hint != "" {
 		err = fmt.Errorf("unknown type %q%s", name, hint)
 	}
-	return launch.Element{Type: typ}, err
+	return Element{Type: typ}, err
 }

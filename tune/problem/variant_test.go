@@ -11,7 +11,6 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -26,7 +25,7 @@ func configurationOf(t testing.TB, p *Problem, values map[string]space.Value) sp
 	return c
 }
 
-func variantOf(t testing.TB, d task.Definition, values map[string]space.Value) *launch.Variant {
+func variantOf(t testing.TB, d task.Definition, values map[string]space.Value) *Variant {
 	t.Helper()
 	p := mustProblem(t, d)
 	v, err := p.Variant(configurationOf(t, p, values), hardware.Device{})
@@ -367,7 +366,7 @@ func TestRefusal(t *testing.T) {
 		{[3]int{1, 1, 1}, []int{math.MaxInt, math.MaxInt}, device, "local memory 18446744073709551616 B > device limit 49152 B"},
 		{[3]int{4096, 4096, 4096}, []int{1 << 40}, hardware.Device{}, ""}, // nothing is known of the device
 	} {
-		v := launch.Variant{Launches: []launch.Launch{{NDRange: launch.NDRange{Dimensions: 3, Grid: [3]int{1, 1, 1}, Local: c.local}, LocalBytes: c.localBytes}}}
+		v := Variant{Launches: []Launch{{NDRange: NDRange{Dimensions: 3, Grid: [3]int{1, 1, 1}, Local: c.local}, LocalBytes: c.localBytes}}}
 		if got := v.ExceededLimit(c.device); got != c.want {
 			t.Errorf("%v, %v: %q, want %q", c.local, c.localBytes, got, c.want)
 		}

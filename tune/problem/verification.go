@@ -11,7 +11,6 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -44,7 +43,7 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope)
 	case ways > 1:
 		errs.addf("verify", "give one reference: a spec, .npy files, a command or a function")
 		return
-	case !slices.ContainsFunc(p.arguments, func(a launch.Argument) bool { return a.Output }):
+	case !slices.ContainsFunc(p.arguments, func(a Argument) bool { return a.Output }):
 		errs.addf("verify", "no argument is marked as output: there is nothing to verify")
 		return
 	}
@@ -148,7 +147,7 @@ func (p *Problem) compileReference(errs *fieldErrors, given *task.Verification, 
 
 // compileShared returns the place of the reference's argument that has the name and the initial content of argument a, or -1. Outputs
 // share their content, unless they are reduced, and so do buffers that either of the two fills. All others are scratch.
-func (p *Problem) compileShared(errs *fieldErrors, a *launch.Argument, reference *Problem) int {
+func (p *Problem) compileShared(errs *fieldErrors, a *Argument, reference *Problem) int {
 	j := reference.place(a.Name)
 	if j < 0 {
 		if a.Output {
@@ -174,7 +173,7 @@ func (p *Problem) compileShared(errs *fieldErrors, a *launch.Argument, reference
 // ReferenceVaries reports whether configurations or devices can have different correct outputs.
 func (p *Problem) ReferenceVaries() bool {
 	e := p.verify.launches
-	return e != nil && !p.fixed(e) || slices.ContainsFunc(p.arguments, func(a launch.Argument) bool { return a.Varies })
+	return e != nil && !p.fixed(e) || slices.ContainsFunc(p.arguments, func(a Argument) bool { return a.Varies })
 }
 
 // Shared returns the place of the reference kernel's argument that has the initial content of argument i, or -1.
@@ -194,7 +193,7 @@ func (p *Problem) compileSwap(errs *fieldErrors, field string, names [2]string) 
 	switch n, m := p.fixedLen(a), p.fixedLen(b); {
 	case a == b || !a.Kind.HasContent() || a.Kind != b.Kind || !a.Element.Equal(b.Element):
 		errs.addf(field, "want two different buffers of one type")
-	case slices.ContainsFunc(p.arguments, func(o launch.Argument) bool { return o.Alias != "" && (o.Alias == a.Name || o.Alias == b.Name) }):
+	case slices.ContainsFunc(p.arguments, func(o Argument) bool { return o.Alias != "" && (o.Alias == a.Name || o.Alias == b.Name) }):
 		errs.addf(field, "a buffer with an alias cannot change places")
 	case n > 0 && m > 0 && n != m:
 		errs.addf(field, "%s has %d elements, %s has %d", a.Name, n, b.Name, m)
@@ -270,14 +269,14 @@ func (p *Problem) complete(given map[string]space.Value) (space.Configuration, e
 const theTolerance = "the tolerance " // in messages
 
 // fillVerification fills the parts of a variant that verify.* depends on.
-func (p *Problem) fillVerification(v *launch.Variant, env map[string]any) error {
+func (p *Problem) fillVerification(v *Variant, env map[string]any) error {
 	v.ReferenceLaunches = 1
 	if p.verify == nil {
 		return nil
 	}
 	var err error
 	if e := p.verify.launches; e != nil {
-		if v.ReferenceLaunches, err = launch.Positive("launches of the reference", e, env); err != nil {
+		if v.ReferenceLaunches, err = Positive("launches of the reference", e, env); err != nil {
 			return err
 		}
 	}
@@ -292,7 +291,7 @@ func (p *Problem) fillVerification(v *launch.Variant, env map[string]any) error 
 }
 
 // fillRows fills the rows of the outputs that are reduced.
-func (p *Problem) fillRows(v *launch.Variant, env map[string]any) error {
+func (p *Problem) fillRows(v *Variant, env map[string]any) error {
 	v.Rows = make([]int, len(p.arguments))
 	for i, a := range p.arguments {
 		e, reduced := p.verify.rows[a.Name]
@@ -304,7 +303,7 @@ func (p *Problem) fillRows(v *launch.Variant, env map[string]any) error {
 			continue
 		}
 		var err error
-		if v.Rows[i], err = launch.Positive("rows of "+a.Name, e, env); err != nil {
+		if v.Rows[i], err = Positive("rows of "+a.Name, e, env); err != nil {
 			return err
 		}
 		if v.Elements[i]%v.Rows[i] != 0 {
@@ -368,9 +367,9 @@ func (p *Problem) ExpectedOutputs(initial map[string]*array.Array) (map[string]*
 			case !a.Output:
 			case output == nil:
 				return nil, fmt.Errorf("the reference function gave nothing for the output %s", a.Name)
-			case !a.Element.Equal(launch.Element{Type: output.Type, Struct: output.Struct}):
+			case !a.Element.Equal(Element{Type: output.Type, Struct: output.Struct}):
 				return nil, fmt.Errorf("the reference function gave %v for the output %s, which is of %v",
-					launch.Element{Type: output.Type, Struct: output.Struct}, a.Name, a.Element)
+					Element{Type: output.Type, Struct: output.Struct}, a.Name, a.Element)
 			}
 		}
 		return outputs, nil

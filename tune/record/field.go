@@ -13,7 +13,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // A field is a member of a JSON object and a pointer to its value. The type of the pointer decides
@@ -85,7 +85,7 @@ func (f *field) append(b []byte) []byte {
 			b = appendMetrics(append(b, '{'), *at)
 			b = append(b, '}')
 		}
-	case *[]launch.Part:
+	case *[]problem.Part:
 		if len(*at) > 0 {
 			b = appendJSON(b, *at)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -104,7 +104,7 @@ func (m maker) result(c space.Configuration) tune.Result {
 		r.Objective = m.float()
 		r.Global, r.Local, r.Offset = [][]int{nil, {1 << 40}, {64, 2}}[m.IntN(3)], [][]int{nil, {1}}[m.IntN(2)], [][]int{nil, {0, 3}}[m.IntN(2)]
 		for i := range m.IntN(3) {
-			r.Parts = append(r.Parts, launch.Part{Kernel: "k" + string(rune('a'+i)), Launches: 1 + m.IntN(9), Global: r.Global, Time: float64(m.IntN(1000)) / 7})
+			r.Parts = append(r.Parts, problem.Part{Kernel: "k" + string(rune('a'+i)), Launches: 1 + m.IntN(9), Global: r.Global, Time: float64(m.IntN(1000)) / 7})
 		}
 	} else {
 		r.Reason = m.bytes()

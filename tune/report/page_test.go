@@ -13,7 +13,7 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -56,7 +56,7 @@ func pageShowsTheRecord(p *tab, t *testing.T, record *record.Record) {
 	if got := p.Texts("#best-values dd"); !slices.Equal(got, trimmed(values)) {
 		t.Errorf("best values %q, want %q", got, values)
 	}
-	if got, want := p.Text(".paste code"), launch.BuildOptions(b.Configuration, nil); got != strings.TrimSpace(want) {
+	if got, want := p.Text(".paste code"), problem.BuildOptions(b.Configuration, nil); got != strings.TrimSpace(want) {
 		t.Errorf("options %q, want %q", got, want)
 	}
 	if got, want := p.Texts(".figures b")[0], figure.Number(12.5/b.FinalTime()); got != want {

@@ -14,7 +14,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -142,7 +142,7 @@ func describeBest(run *Run) *Best {
 	r := &run.results[row]
 	f := r.Figures()
 	d := &Best{
-		Row: row, Configuration: r.Configuration.String(), Options: strings.TrimSpace(launch.OptionsAt(run.options, run.defined, r.Configuration) + " " + launch.BuildOptions(r.Configuration, nil)), Sizes: r.Launches(),
+		Row: row, Configuration: r.Configuration.String(), Options: strings.TrimSpace(problem.OptionsAt(run.options, run.defined, r.Configuration) + " " + problem.BuildOptions(r.Configuration, nil)), Sizes: r.Launches(),
 		YAML: asYAML(r.Configuration), Objective: f.Objective, SearchObjective: r.Objective,
 		Time: f.Time, Final: f.Final, Launches: len(r.Times), SearchTime: r.Time(), Deviation: r.Stats().StandardDeviation,
 		Metrics: []MetricFigure{}, Verified: r.Verified, Device: r.Device, FinalDevice: r.FinalDevice,

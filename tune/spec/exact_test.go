@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // TestExactIntegers: every integer of 64 bits passes exactly, wherever a specification has a number that a kernel gets.
@@ -61,7 +61,7 @@ func TestExactIntegers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		options, _, lines := launch.Defines(s.Definition.Constants, config, nil)
+		options, _, lines := problem.Defines(s.Definition.Constants, config, nil)
 		want := map[string]string{"-9223372036854775808": "(-9223372036854775807L-1)"}[c.text]
 		if want == "" {
 			want = c.text

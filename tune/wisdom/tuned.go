@@ -9,7 +9,6 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/launch"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
@@ -47,8 +46,8 @@ type Evaluator interface {
 // A Tuning is the result of [Tuned].
 type Tuning struct {
 	Found
-	Variant *launch.Variant // of the configuration: source, build options, launches
-	Outcome *tune.Outcome   // of the search that this call has made; nil: there was none
+	Variant *problem.Variant // of the configuration: source, build options, launches
+	Outcome *tune.Outcome    // of the search that this call has made; nil: there was none
 }
 
 // Tuned returns the best configuration of a problem on a device. If the wisdom file knows it, Tuned returns it at

@@ -14,7 +14,7 @@ import (
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/launch"
+	"github.com/ndtune/ndtune/tune/problem"
 )
 
 // A define is a macro that a kernel is built with.
@@ -108,12 +108,12 @@ func (m *Meter) aim() time.Duration {
 }
 
 // once launches and waits, and returns the time.
-func (m *Meter) once(k *cl.Kernel, r launch.NDRange) (time.Duration, error) {
+func (m *Meter) once(k *cl.Kernel, r problem.NDRange) (time.Duration, error) {
 	return m.together(k, r, 1)
 }
 
 // together launches n times and returns the shortest time. Times of 0 are no times.
-func (m *Meter) together(k *cl.Kernel, r launch.NDRange, n int) (time.Duration, error) {
+func (m *Meter) together(k *cl.Kernel, r problem.NDRange, n int) (time.Duration, error) {
 	times, err := m.Times([]device.Launch{{Kernel: k, Range: r}}, n)
 	if err != nil {
 		return 0, err
@@ -148,7 +148,7 @@ func (m *Meter) checked(out *cl.Buffer, items int, want float32, run func() (tim
 
 // fastest returns the shortest time of as many launches as fit a budget. Up to 16 of them are
 // enqueued together.
-func (m *Meter) fastest(ctx context.Context, k *cl.Kernel, r launch.NDRange, budget time.Duration) (time.Duration, error) {
+func (m *Meter) fastest(ctx context.Context, k *cl.Kernel, r problem.NDRange, budget time.Duration) (time.Duration, error) {
 	shortest, err := m.once(k, r)
 	if err != nil || shortest > tooLong {
 		return shortest, err
