@@ -37,9 +37,10 @@ func initCommand(run runner[initOptions]) *cli.Command {
 		Usage:     "write a first specification for a kernel",
 		ArgsUsage: "KERNEL.cl... | --capture FOLDER",
 		Description: `Builds the source, reads the arguments of the kernel from the built program and the macros,
-structs and indices from the source, and writes a specification. Comments that begin with
-DECIDE say what ndtune had to guess: sizes, outputs, values of scalars, parameters. The output is
-verified by that of the kernel itself in its default configuration, which is the weakest reference.
+structs and outputs from the source, and writes a specification. Where only you know a value, such as
+the size of a buffer, the file says DECIDE, with the lines of the source that need it; fill it in before
+tuning. The output is verified by that of the kernel itself in its default configuration, which is the
+weakest reference.
 
    ndtune init kernel.cl                           # a file with one kernel; writes kernel.yaml
    ndtune init kernels.cl --kernel reduce          # a file with several
@@ -49,8 +50,7 @@ verified by that of the kernel itself in its default configuration, which is the
    ndtune init --capture scale/launch -o scale.yaml # a launch of an application, captured by ndtune capture or cliloader
 
 The source is built in another process, so that a compiler that crashes does not end ndtune.
-Macros that the source needs and nobody defines become parameters or sizes if their names say so.
-Of others only you know the value: the file has DECIDE in its place, and is refused until you write it.`,
+Macros that the source needs and nobody defines become parameters if their names say so.`,
 		Flags: []cli.Flag{
 			deviceFlag(&o.device, ""),
 			&cli.StringFlag{
@@ -193,15 +193,11 @@ func reportProposal(t *console, out string, proposal *initial.Proposal) error {
 	name := process.Quoted(out)
 	values := joinTexts("", func(p space.Parameter) string { return fmt.Sprintf(" -p %s=%v", p.Name, proposal.Defaults[p.Name]) },
 		proposal.Definition.Parameters...)
-	next := "Next:"
-	if proposal.GuessedGrid {
-		next = "The grid is a guess: check problem_size and grid_div first. Then:"
-	}
 	fmt.Fprintf(w, `
-%s
+Next:
   ndtune run %s%s    # one configuration
   ndtune tune %s --max-evals 10    # a short search
   ndtune tune %s
-`, next, name, values, name, name)
+`, name, values, name, name)
 	return nil
 }

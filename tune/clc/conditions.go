@@ -2,7 +2,6 @@ package clc
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -141,7 +140,7 @@ func (e *conditionReader) expand(words []string, depth int) (all []string) {
 			of := tokens(macro.text)
 			e.expanded += len(of)
 			all = append(all, e.expand(of, depth+1)...)
-		case len(all) > 0 && slices.Contains(operators[:8], all[len(all)-1]+w):
+		case len(all) > 0 && operators[all[len(all)-1]+w].bond > 0:
 			all[len(all)-1] += w
 		default:
 			all = append(all, w)
@@ -150,22 +149,44 @@ func (e *conditionReader) expand(words []string, depth int) (all []string) {
 	return all
 }
 
-// The operators of two characters, then those of one; and how tightly each binds.
-var (
-	operators  = strings.Fields("|| && == != <= >= << >> | ^ & < > + - * / %")
-	precedence = map[string]int{
-		"||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7, "<<": 8, ">>": 8, "+": 9, "-": 9,
-		"*": 10, "/": 10, "%": 10,
-	}
-)
+// An operator binds its operands the tighter, the higher its bond is.
+type operator struct {
+	bond  int
+	apply func(a, b int64) int64
+}
+
+var operators = map[string]operator{
+	"||": {1, func(a, b int64) int64 { return integer(a != 0 || b != 0) }},
+	"&&": {2, func(a, b int64) int64 { return integer(a != 0 && b != 0) }},
+	"|":  {3, func(a, b int64) int64 { return a | b }},
+	"^":  {4, func(a, b int64) int64 { return a ^ b }},
+	"&":  {5, func(a, b int64) int64 { return a & b }},
+	"==": {6, func(a, b int64) int64 { return integer(a == b) }},
+	"!=": {6, func(a, b int64) int64 { return integer(a != b) }},
+	"<":  {7, func(a, b int64) int64 { return integer(a < b) }},
+	">":  {7, func(a, b int64) int64 { return integer(a > b) }},
+	"<=": {7, func(a, b int64) int64 { return integer(a <= b) }},
+	">=": {7, func(a, b int64) int64 { return integer(a >= b) }},
+	"<<": {8, func(a, b int64) int64 { return a << b }},
+	">>": {8, func(a, b int64) int64 { return a >> b }},
+	"+":  {9, func(a, b int64) int64 { return a + b }},
+	"-":  {9, func(a, b int64) int64 { return a - b }},
+	"*":  {10, func(a, b int64) int64 { return a * b }},
+	"/":  {10, func(a, b int64) int64 { return a / b }},
+	"%":  {10, func(a, b int64) int64 { return a % b }},
+}
 
 // operation reads operations that bind more tightly than a bound.
 func (e *conditionReader) operation(bound int) int64 {
 	v := e.operand()
-	for len(e.words) > 0 && precedence[e.words[0]] > bound {
-		op := e.words[0]
+	for len(e.words) > 0 && operators[e.words[0]].bond > bound {
+		sign := e.words[0]
 		e.words = e.words[1:]
-		v = e.apply(op, v, e.operation(precedence[op]))
+		right := e.operation(operators[sign].bond)
+		if right == 0 && (sign == "/" || sign == "%") || right < 0 && (sign == "<<" || sign == ">>") {
+			e.known, right = false, 1
+		}
+		v = operators[sign].apply(v, right)
 	}
 	return v
 }
@@ -208,50 +229,5 @@ func integer(holds bool) int64 {
 	if holds {
 		return 1
 	}
-	return 0
-}
-
-func (e *conditionReader) apply(op string, a, b int64) int64 {
-	switch op {
-	case "||":
-		return integer(a != 0 || b != 0)
-	case "&&":
-		return integer(a != 0 && b != 0)
-	case "==":
-		return integer(a == b)
-	case "!=":
-		return integer(a != b)
-	case "<":
-		return integer(a < b)
-	case ">":
-		return integer(a > b)
-	case "<=":
-		return integer(a <= b)
-	case ">=":
-		return integer(a >= b)
-	case "+":
-		return a + b
-	case "-":
-		return a - b
-	case "*":
-		return a * b
-	case "|":
-		return a | b
-	case "&":
-		return a & b
-	case "^":
-		return a ^ b
-	}
-	switch {
-	case op == "<<" && b >= 0:
-		return a << b
-	case op == ">>" && b >= 0:
-		return a >> b
-	case op == "/" && b != 0:
-		return a / b
-	case op == "%" && b != 0:
-		return a % b
-	}
-	e.known = false
 	return 0
 }

@@ -1,6 +1,7 @@
 package clc
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,66 +43,38 @@ func Macros(text string) (macros []Macro) {
 	return macros
 }
 
-// A Use is what a kernel does with the buffer of an argument, as far as the text shows it.
-type Use struct {
-	Written bool // an element is assigned
-	Read    bool // it occurs otherwise
-}
-
 // A Function is the text of a kernel function.
 type Function struct {
-	Dimensions int            // of the NDRange: 1 + the largest argument of get_global_id and its like; 0: none is called
-	WorkGroup  []string       // the expressions of reqd_work_group_size, or nil
-	Uses       map[string]Use // of identifiers, by name
+	Dimensions int      // of the NDRange: 1 + the largest argument of get_global_id and its like; 0: none is called
+	WorkGroup  []string // the expressions of reqd_work_group_size, or nil
 
 	Arguments []string // the names of its arguments
 
-	Shares     bool    // its work-items share local memory, or wait for each other
-	ReadsSize  [3]bool // it reads the local size of a dimension
-	ReadsLocal [3]bool // it reads the index within the work-group of a dimension
-	ReadsGroup [3]bool // it reads the index of the work-group of a dimension
+	Shares bool            // its work-items share local memory, or wait for each other
+	Calls  map[string]bool // the functions of the NDRange that it calls for a dimension, such as get_local_id(0)
 
-	Images map[string]Image // what the source reads of images and writes to them; "": of any
+	Bounds   [3][]string       // the names with which the index of a dimension is compared, as n in i < n
+	Elements map[string]string // the bound of the only index of a name's elements, as n for a in if (i < n) a[i] = 0; "" with others
+	PerGroup [3][]string       // the names and numbers by which the index of the work-group is multiplied; "?" is another expression
 
-	Loops   map[string]bool // the identifiers in the heads of its loops
-	Indices Indices
+	Lines [2]int // the first and the last line of the body
 
 	// Reach are the identifiers that may matter to the kernel: see reach.
 	Reach map[string]bool
+
+	code string // the words of the body; what stands in square brackets comes after the rest
 }
 
-// An Image is the access to an image by the functions of OpenCL C.
-type Image struct {
-	Suffix string // of read_image and write_image: f, i, ui or h; "": there is no call
-	First  bool   // only the first channel is read
-}
-
-// images finds the calls of read_image and write_image.
-func images(code []string) map[string]Image {
-	found := map[string]Image{}
-	for i, w := range code {
-		suffix, reads := strings.CutPrefix(w, "read_image")
-		if !reads {
-			suffix, _ = strings.CutPrefix(w, "write_image")
-		}
-		if !slices.Contains([]string{"f", "i", "ui", "h"}, suffix) || i+2 >= len(code) || code[i+1] != "(" {
-			continue
-		}
-		end := closing(code, i+1)
-		first := reads && end+1 < len(code) && code[end] == "." && slices.Contains([]string{"x", "s0", "r"}, code[end+1])
-		for _, name := range []string{code[i+2], ""} {
-			known, again := found[name]
-			found[name] = Image{suffix, first && (known.First || !again)}
-		}
-	}
-	return found
+// Reads reports whether the kernel calls a function such as get_local_id for a dimension.
+func (f *Function) Reads(function string, axis int) bool {
+	return f.Calls[fmt.Sprintf("%s(%d)", function, axis)]
 }
 
 // FindKernel finds a kernel function in a source; nil if its text is not there. The function that conditions choose is not
 // known: FindKernel takes the first of several with the name. If a macro makes the name, it takes the first kernel whose
 // arguments have the given names.
 func FindKernel(text, name string, arguments ...string) *Function {
-	all := tokens(text)
+	all, lines := scan(text)
 	named := func(open int, _ []string) bool { return all[open-1] == name }
 	made := func(_ int, names []string) bool { return len(names) > 0 && slices.Equal(names, arguments) }
 	for _, fits := range []func(open int, names []string) bool{named, made} {
@@ -111,7 +84,9 @@ func FindKernel(text, name string, arguments ...string) *Function {
 			}
 			start, body, found := kernelAt(all, open)
 			if names := argumentNames(all, open); found && fits(open, names) {
-				return readKernel(text, all, start, body, names)
+				f := readKernel(text, all, start, body, names)
+				f.Lines = [2]int{lines[min(body+1, len(all)-1)], lines[closing(all, body)-1]}
+				return f
 			}
 		}
 	}
@@ -150,40 +125,30 @@ func readKernel(text string, all []string, start, body int, arguments []string) 
 		head--
 	}
 	f := &Function{
-		WorkGroup: workGroup(all[head:body]), Uses: uses(all[body:end]), Arguments: arguments, Images: images(all),
-		Loops: loops(all[body:end]), Indices: indices(all[body:end]), Reach: reach(text, all, body),
+		WorkGroup: workGroup(all[head:body]), code: flat(all[body:end]), Arguments: arguments,
+		Reach: reach(text, all, body),
 	}
+	f.readIndices(all[body:end])
 	code := all[start:end]
-	if f.Dimensions = dimensions(code); f.Dimensions == 0 {
+	if f.Calls = calls(code); len(f.Calls) == 0 {
 		code = all // functions that it calls read the indices
-		f.Dimensions = dimensions(code)
+		f.Calls = calls(code)
 	}
-	f.readSharing(code)
+	f.Shares = slices.ContainsFunc(code, func(w string) bool {
+		return slices.Contains([]string{"barrier", "work_group_barrier", "local", "__local"}, w)
+	})
+	for call := range f.Calls {
+		f.Dimensions = max(f.Dimensions, int(call[len(call)-2]-'0')+1)
+	}
 	return f
 }
 
-// readSharing finds what ties a kernel to a local size.
-func (f *Function) readSharing(code []string) {
-	for i, w := range code {
-		f.Shares = f.Shares || slices.Contains([]string{"barrier", "work_group_barrier", "local", "__local"}, w)
-		if i+2 >= len(code) || code[i+1] != "(" || !slices.Contains([]string{"0", "1", "2"}, code[i+2]) {
-			continue
-		}
-		axis := code[i+2][0] - '0'
-		f.ReadsSize[axis] = f.ReadsSize[axis] || w == "get_local_size" || w == "get_enqueued_local_size"
-		f.ReadsLocal[axis] = f.ReadsLocal[axis] || w == "get_local_id"
-		f.ReadsGroup[axis] = f.ReadsGroup[axis] || w == "get_group_id"
-	}
-}
-
-// loops returns the words in the heads of the loops of some code.
-func loops(code []string) map[string]bool {
+// calls returns the functions of the NDRange that some code calls for a dimension.
+func calls(code []string) map[string]bool {
 	found := map[string]bool{}
-	for i, t := range code {
-		if (t == "for" || t == "while") && i+1 < len(code) && code[i+1] == "(" {
-			for _, word := range code[i+1 : closing(code, i+1)] {
-				found[word] = true
-			}
+	for i := 0; i+2 < len(code); i++ {
+		if strings.HasPrefix(code[i], "get_") && code[i+1] == "(" && slices.Contains([]string{"0", "1", "2"}, code[i+2]) {
+			found[code[i]+"("+code[i+2]+")"] = true
 		}
 	}
 	return found
@@ -309,41 +274,39 @@ func functionName(header []string) string {
 
 // Typedef returns the type that a source gives a name by a typedef, such as unsigned int; "" if there is none.
 func Typedef(text, name string) string {
-	all := tokens(text)
-	for i := range all {
-		end := i + 2
-		for end < len(all) && isName(all[end]) {
-			end++
-		}
-		if all[i] == "typedef" && end < len(all) && all[end] == ";" && all[end-1] == name {
-			return strings.Join(all[i+1:end-1], " ")
-		}
+	definition := regexp.MustCompile(`\btypedef ((?:[A-Za-z_]\w* )+)` + regexp.QuoteMeta(name) + ` ;`)
+	if m := definition.FindStringSubmatch(strings.Join(tokens(text), " ")); m != nil {
+		return strings.TrimSpace(m[1])
 	}
 	return ""
 }
 
 // IsType reports whether a source uses a name as a type: before another name, or after a qualifier.
 func IsType(text, name string) bool {
-	qualifiers := strings.Fields("const volatile global local constant private __global __local __constant __private typedef")
-	all := tokens(text)
-	for i, t := range all {
-		if t != name {
-			continue
-		}
-		if i+1 < len(all) && isName(all[i+1]) || i > 0 && slices.Contains(qualifiers, all[i-1]) {
-			return true
-		}
-	}
-	return false
+	name = regexp.QuoteMeta(name)
+	use := regexp.MustCompile(`\b(?:` + name + ` [A-Za-z_]|(?:const|volatile|(?:__)?(?:global|local|constant|private)|typedef) ` + name + `\b)`)
+	return use.MatchString(strings.Join(tokens(text), " "))
+}
+
+// IsEnum reports whether a source declares a name as that of an enumeration.
+func IsEnum(text, name string) bool {
+	name = regexp.QuoteMeta(name)
+	return name != "" && regexp.MustCompile(`\benum `+name+`\b|\btypedef enum (?:\w+ )?\{[^}]*\} `+name+`\b`).MatchString(strings.Join(tokens(text), " "))
 }
 
 // tokens returns the words, literals and other characters of a source, without directives and comments.
-func tokens(text string) (all []string) {
+func tokens(text string) []string {
+	all, _ := scan(text)
+	return all
+}
+
+// scan returns the words, literals and other characters of a source, without directives and comments, and their lines.
+func scan(text string) (all []string, lines []int) {
 	s := newScanner(text)
 	for word := s.next(); word != ""; word = s.next() {
-		all = append(all, word)
+		all, lines = append(all, word), append(lines, s.line)
 	}
-	return all
+	return all, lines
 }
 
 // closing returns the index after the bracket that closes the one at an index.
@@ -385,115 +348,4 @@ func arguments(all []string, open int) (parts [][]string) {
 		}
 	}
 	return parts
-}
-
-// dimensions returns the number of dimensions of the indices that some code reads.
-func dimensions(code []string) (n int) {
-	reads := []string{"get_global_id", "get_local_id", "get_group_id", "get_global_size", "get_local_size", "get_num_groups"}
-	for i, t := range code {
-		if slices.Contains(reads, t) && i+2 < len(code) && code[i+1] == "(" {
-			if axis := strings.Index("012", code[i+2]); axis >= 0 && len(code[i+2]) == 1 {
-				n = max(n, axis+1)
-			}
-		}
-	}
-	return n
-}
-
-// uses finds the identifiers of a function's body whose elements are assigned, also by vstore, by atomic functions
-// and by copies of work-groups.
-func uses(body []string) map[string]Use {
-	found := map[string]Use{}
-	pointers, targets := pointers(body)
-	note := func(name string, u Use) {
-		for range 8 {
-			found[name] = Use{found[name].Written || u.Written, found[name].Read || u.Read}
-			if name = pointers[name]; name == "" {
-				return
-			}
-		}
-	}
-	for i, t := range body {
-		if !isWord(rune(t[0])) || targets[i] {
-			continue
-		}
-		if i+1 < len(body) && body[i+1] == "(" {
-			if target, reads := targetOf(t, arguments(body, i+1)); target != "" {
-				note(target, Use{true, reads})
-			}
-			continue
-		}
-		next := i + 1
-		for next+1 < len(body) {
-			switch {
-			case body[next] == ".":
-				next += 2
-				continue
-			case body[next] == "-" && body[next+1] == ">":
-				next += 3
-				continue
-			case body[next] == "[":
-				next = closing(body, next)
-				continue
-			}
-			break
-		}
-		element := next > i+1 || i > 1 && body[i-1] == "*" && slices.Contains([]string{";", "{", "}", ")"}, body[i-2])
-		rest := strings.Join(body[min(next, len(body)):min(next+3, len(body))], "")
-		switch {
-		case !element:
-			note(t, Use{Read: true})
-		case strings.HasPrefix(rest, "=") && !strings.HasPrefix(rest, "=="):
-			note(t, Use{Written: true})
-		case updates.MatchString(rest):
-			note(t, Use{true, true})
-		default:
-			note(t, Use{Read: true})
-		}
-	}
-	return found
-}
-
-// updates matches an operator that reads and assigns.
-var updates = regexp.MustCompile(`^(?:[-+*/%&|^]=|\+\+|--|<<=|>>=)`)
-
-// pointers returns the names to which declarations of pointers set these, as p of float *q = p + i, and the places of
-// both names.
-func pointers(body []string) (of map[string]string, places map[int]bool) {
-	of, places = map[string]string{}, map[int]bool{}
-	for i := 1; i+3 < len(body); i++ {
-		if body[i] != "*" || body[i+2] != "=" || !isName(body[i+1]) || !isWord(rune(body[i-1][0])) {
-			continue
-		}
-		end := i + 3 + max(0, slices.Index(body[i+3:], ";"))
-		if name := pointee(body[i+3 : end]); name != "" && name != body[i+1] {
-			of[body[i+1]] = name
-			places[i+1], places[i+3+slices.Index(body[i+3:end], name)] = true, true
-		}
-	}
-	return of, places
-}
-
-// targetOf returns the identifier that a function of OpenCL C writes through, and whether it reads it, too.
-func targetOf(function string, args [][]string) (target string, reads bool) {
-	var pointer []string
-	switch {
-	case len(args) == 0:
-	case strings.HasPrefix(function, "atom"), strings.HasPrefix(function, "async_work_group"):
-		pointer, reads = args[0], strings.HasPrefix(function, "atom")
-	case strings.HasPrefix(function, "write_image"):
-		pointer = args[0]
-	case strings.HasPrefix(function, "vstore"):
-		pointer = args[len(args)-1]
-	}
-	for i := 0; i < len(pointer); i++ {
-		if pointer[i] == "(" { // a conversion
-			i = closing(pointer, i) - 1
-			continue
-		}
-		if first := pointer[i][0]; isWord(rune(first)) && (first < '0' || first > '9') {
-			return pointer[i], reads
-		}
-	}
-	return "", false
 }

@@ -58,8 +58,8 @@ func TestFindKernel(t *testing.T) {
 	if want := []string{"BX", "BY * 2", "1"}; f.Dimensions != 2 || !reflect.DeepEqual(f.WorkGroup, want) {
 		t.Errorf("%d dimensions, work-group %q", f.Dimensions, f.WorkGroup)
 	}
-	for name, want := range map[string]Use{"a": {true, false}, "b": {true, true}, "c": {false, true}, "d": {true, true}, "e": {true, true}, "f": {false, true}} {
-		if got := f.Uses[name]; got != want {
+	for name, want := range map[string]Use{"a": {true, false}, "b": {true, true}, "c": {false, true}, "d": {true, true}, "e": {true, false}, "f": {false, true}} {
+		if got := f.Use(name); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
@@ -68,11 +68,8 @@ func TestFindKernel(t *testing.T) {
 			t.Errorf("%s is reached: %v", name, !want)
 		}
 	}
-	if !f.Loops["LIMIT"] || f.Loops["N"] {
-		t.Errorf("the heads of loops have %v", f.Loops)
-	}
 	g := FindKernel(kernelsText, "second")
-	if g == nil || g.Dimensions != 3 || g.Uses["a"] != (Use{true, true}) || !g.Reach["ONLY_SECOND"] {
+	if g == nil || g.Dimensions != 3 || g.Use("a") != (Use{true, true}) || !g.Reach["ONLY_SECOND"] {
 		t.Errorf("%+v", g)
 	}
 	if f := FindKernel(kernelsText, "helper"); f != nil {
@@ -105,8 +102,8 @@ __kernel void NAME(solve_kernel)(__global float *a, const int n, __local float *
 			t.Errorf("%s is reached: %v", name, !want)
 		}
 	}
-	if !f.Shares || f.ReadsSize != [3]bool{} || f.ReadsLocal != [3]bool{true} || f.ReadsGroup != [3]bool{1: true} {
-		t.Errorf("shares %v, reads %v, %v, %v", f.Shares, f.ReadsSize, f.ReadsLocal, f.ReadsGroup)
+	if want := map[string]bool{"get_local_id(0)": true, "get_group_id(1)": true}; !f.Shares || !reflect.DeepEqual(f.Calls, want) {
+		t.Errorf("shares %v, calls %v", f.Shares, f.Calls)
 	}
 	if f := FindKernel(text, "solve", "a", "n"); f != nil {
 		t.Errorf("found by other arguments: %+v", f)

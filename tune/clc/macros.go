@@ -1,6 +1,7 @@
 package clc
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
@@ -139,18 +140,36 @@ func (c *condition) branch(d directive, macros macroTable) {
 // numbers, those of directives included.
 func Identifiers(text string) map[string]bool {
 	words := map[string]bool{}
-	s := newScanner(text)
-	for s.pos < len(s.text) {
-		if s.skipBlank() {
-			continue
-		}
-		if word := s.word(); word != "" {
-			words[word] = true
-		} else {
-			s.token()
-		}
+	for word := range identifiers(text) {
+		words[word] = true
 	}
 	return words
+}
+
+// Lines returns the numbers, from 1, of the lines of a source that have a word outside of comments and literals.
+func Lines(text, word string) (lines []int) {
+	for w, line := range identifiers(text) {
+		if w == word && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func identifiers(text string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		s := newScanner(text)
+		for s.pos < len(s.text) {
+			if s.skipBlank() {
+				continue
+			}
+			if word := s.word(); word == "" {
+				s.token()
+			} else if !yield(word, s.line) {
+				return
+			}
+		}
+	}
 }
 
 // HasIncludes reports whether a source includes files whose text is not in it.

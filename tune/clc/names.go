@@ -61,31 +61,21 @@ func PlaceOf(text string, line int) Place {
 // First returns the place where a source first has a word outside of comments, literals and conditions, and the number of
 // arguments with which it is called there, 0 if it is no call. It returns false for found if the source has no such word.
 func First(text, word string) (at Place, call int, found bool) {
-	callOf := func(following []string) int {
-		if len(following) == 0 || following[0] != "(" {
-			return 0
-		}
-		return len(arguments(following, 0))
+	all, lines := scan(text)
+	line, following := 0, []string(nil)
+	if i := slices.Index(all, word); i >= 0 {
+		line, following = lines[i], all[i+1:]
 	}
-	s := newScanner(text)
-	var lines lineCount
-	for done := 0; ; {
-		next := s.next()
-		for ; done < len(s.directives); done++ { // those before the word
-			d := s.directives[done]
-			lines.read(d)
-			all := tokens(d.argument)
-			if i := slices.Index(all, word); i > 0 && d.name == "define" {
-				return lines.place(d.line), callOf(all[i+1:]), true
-			}
-		}
-		switch next {
-		case "":
-			return at, 0, false
-		case word:
-			return lines.place(s.line), callOf(tokens(text[s.pos:])), true
+	for _, d := range scanDirectives(text).directives {
+		words := tokens(d.argument)
+		if i := slices.Index(words, word); i > 0 && d.name == "define" && (line == 0 || d.line < line) {
+			line, following = d.line, words[i+1:]
 		}
 	}
+	if len(following) > 0 && following[0] == "(" {
+		call = len(arguments(following, 0))
+	}
+	return PlaceOf(text, line), call, line > 0
 }
 
 // An Offer is a condition under which a source defines a name.
@@ -127,10 +117,4 @@ func Offers(text, name string) (all []Offer) {
 		}
 	}
 	return all
-}
-
-// IsEnum reports whether a source declares a name as that of an enumeration.
-func IsEnum(text, name string) bool {
-	name = regexp.QuoteMeta(name)
-	return name != "" && regexp.MustCompile(`\benum `+name+`\b|\btypedef enum (?:\w+ )?\{[^}]*\} `+name+`\b`).MatchString(strings.Join(tokens(text), " "))
 }

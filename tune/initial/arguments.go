@@ -88,56 +88,32 @@ func (p *proposer) addArgument(i int, a cl.ArgInfo) {
 		argument.Type, bytes = p.structType(a.Type, field)
 		t = array.Uint8
 	}
-	of := p.elements(a.Name)
+	uses, unit := p.lines(p.active, a.Name), "elements"
+	if bytes > 1 {
+		unit = "bytes"
+	}
 	switch {
 	case a.Address == cl.AddressLocal:
-		argument.LocalSize = "2 * " + strings.Join(p.blocks[:p.dimensions], " * ")
-		if bytes > 1 {
-			argument.LocalSize += fmt.Sprintf(" * %d", bytes)
-		}
-		if slices.Contains(p.blocks[:], spec.Undecided) {
-			argument.LocalSize = spec.Undecided
-		}
-		p.Remark(field, "DECIDE: the elements of local memory that a work-group needs.")
+		argument.LocalSize = spec.Undecided
+		p.Remark(field, "DECIDE: the elements of local memory that a work-group needs.%s", uses)
 	case a.Address == cl.AddressPrivate && bytes > 0:
 		argument.Value = strings.Repeat("00", bytes)
 		p.Remark(field, "DECIDE: the bytes of the value, as hexadecimal digits.")
 	case a.Address == cl.AddressPrivate && !ok:
 		argument.Value = p.structValue(argument.Type)
-		p.Remark(field, "DECIDE: the values of the fields.")
+		p.Remark(field, "DECIDE: the values of the fields.%s", uses)
+	case a.Address == cl.AddressPrivate && p.isKnown(a.Name):
+		argument.Value = a.Name
 	case a.Address == cl.AddressPrivate:
-		argument.Value = p.scalarValue(a, t, field)
+		argument.Value = firstValue(t)
+		p.Remark(field, "DECIDE: the value of %s.%s", a.Name, uses)
 	default:
-		argument.Size, argument.Fill = strings.Join(of, " * "), task.Fill{Kind: array.Random}
-		if a.Address == cl.AddressConstant && len(p.function.Indices.Elements[a.Name]) == 0 {
-			element := t.Size()
-			if !ok && bytes == 0 { // a struct with a description
-				element = max(1, p.Sizes[declaredType(a.Type)])
-			}
-			argument.Size = strconv.Itoa(16384 / element) // every device has 16 KiB
-			p.Remark(field, "DECIDE: the size of constant memory.")
+		argument.Size, argument.Fill = p.elements(a.Name), task.Fill{Kind: array.Random}
+		if argument.Size == spec.Undecided {
+			p.Remark(field, "DECIDE: the %s of %s.%s", unit, a.Name, uses)
 		} else if bytes > 1 {
 			argument.Size += fmt.Sprintf(" * %d", bytes)
 		}
-		p.limitIndices(&argument, a, t, field)
-	}
-}
-
-// limitIndices fills a buffer whose elements are an index of other buffers with indices that these have.
-func (p *proposer) limitIndices(argument *task.Argument, a cl.ArgInfo, t array.Type, field string) {
-	if !isInteger(t) || argument.Type == "bytes" {
-		return
-	}
-	for _, target := range p.function.Indices.Targets[a.Name] {
-		if !slices.ContainsFunc(p.Kernel.Arguments, func(o cl.ArgInfo) bool { return o.Name == target && strings.Contains(o.Type, "*") }) {
-			continue
-		}
-		limit := slices.DeleteFunc(p.elements(target), func(factor task.Expr) bool { // only constants can be limits
-			return !slices.ContainsFunc(p.Definition.Constants, func(c task.Constant) bool { return c.Name == factor })
-		})
-		argument.Fill.Low, argument.Fill.High = "0", cmp.Or(strings.Join(limit, " * "), "1")
-		p.Remark(field, "DECIDE: its elements are indices of %s, so they must be below the size of that buffer.", target)
-		return
 	}
 }
 
@@ -165,28 +141,6 @@ func declaredType(text string) string {
 	return strings.Join(words, " ")
 }
 
-// scalarValue returns the value of a scalar argument.
-func (p *proposer) scalarValue(a cl.ArgInfo, t array.Type, field string) any {
-	r, _ := roleOf(a.Name)
-	var v any = 0.5
-	switch {
-	case p.isKnown(a.Name):
-		return a.Name
-	case isInteger(t) && r == strideRole:
-		p.Remark(field, "DECIDE: the distance of rows.")
-		return valueOf(t, p.sizes[0].name)
-	case !isInteger(t):
-	case hasWord(a.Name, zeroWords), strings.Contains(strings.ToLower(a.Name), "offset"):
-		v = 0
-	case hasWord(a.Name, oneWords):
-		v = 1
-	default:
-		v = spec.Undecided
-	}
-	p.Remark(field, "DECIDE: the value of %s.", a.Name)
-	return valueOf(t, v)
-}
-
 // markOutputs marks the buffers that the kernel writes: those to which its text assigns, else the first that is not
 // constant.
 func (p *proposer) markOutputs() {
@@ -194,10 +148,10 @@ func (p *proposer) markOutputs() {
 	for i, a := range p.Kernel.Arguments {
 		image := p.Definition.Arguments[i].Image != nil
 		switch {
-		case image && (a.Access == cl.AccessWriteOnly || p.function.Uses[a.Name].Written):
+		case image && (a.Access == cl.AccessWriteOnly || p.function.Use(a.Name).Written):
 			written = append(written, i)
 		case !image && a.Address == cl.AddressGlobal && a.Qualifier&cl.TypeConst == 0:
-			if writable = append(writable, i); p.function.Uses[a.Name].Written {
+			if writable = append(writable, i); p.function.Use(a.Name).Written {
 				written = append(written, i)
 			}
 		}
@@ -210,7 +164,7 @@ func (p *proposer) markOutputs() {
 	for _, i := range written {
 		a := &p.Definition.Arguments[i]
 		a.Output = true
-		switch u := p.function.Uses[a.Name]; {
+		switch u := p.function.Use(a.Name); {
 		case a.Image != nil && a.Fill.Kind == "":
 		case u.Read || !u.Written:
 			a.RestoreEachLaunch = true
@@ -223,5 +177,6 @@ func (p *proposer) markOutputs() {
 		p.Remark("verify", "DECIDE: no argument of the kernel is an output that can be verified.")
 	}
 	p.Remark("arguments", "DECIDE: the sizes of buffers, in elements, must be at least what the kernel reads and writes. fill is the\n"+
-		"initial content. Buffers with output: true are verified; restore: iteration is for kernels that work in place.")
+		"initial content: of indices of another buffer, {random: [0, its size]}. Buffers with output: true are verified; restore:\n"+
+		"iteration is for kernels that work in place.")
 }

@@ -60,7 +60,7 @@ func (p *captured) propose(ctx context.Context, out string, c Compiler) error {
 			return err
 		}
 	}
-	p.pruneConstants() // which lists other macros
+	p.remarkOthers()
 	p.Definition.Baseline = p.Defaults
 	p.Remark("baseline", "What the application launches.")
 	p.Remark("measure", "measure: {cache: cold} times launches that find their data in memory instead of the caches.")
@@ -215,11 +215,11 @@ func (p *captured) readConstants() {
 	offer := func(m clc.Macro) bool {
 		value, number := literal(m.Text)
 		n, isInt := number.(int)
-		r, axis := p.roleOfMacro(m.Name, true, false)
+		r, _ := p.roleOfMacro(m.Name, true)
 		if !isInt || value != number || !r.tunes(n) || task.Reserved(m.Name) {
 			return false
 		}
-		values := p.valuesAround(n, r, axis)
+		values := around(n)
 		if r != unrollRole {
 			p.Remark("parameters."+m.Name, "DECIDE: how does the global size depend on %s? grid_div or block_size can say it; then add values,\n"+
 				"such as those of %v.", m.Name, values)
@@ -258,13 +258,16 @@ func (p *captured) relies() string {
 			return "its work-items share local memory, or wait for each other"
 		}
 	}
-	for i := range p.dimensions {
-		if (f.ReadsLocal[i] || f.ReadsGroup[i]) && !f.ReadsSize[i] {
-			return "the kernel reads the place in the work-group, but not its size"
+	for _, place := range []string{"get_local_id", "get_group_id"} {
+		calls := false
+		for i := range p.dimensions {
+			if calls = calls || f.Reads(place, i); f.Reads(place, i) && !f.Reads("get_local_size", i) {
+				return "the kernel reads the place in the work-group, but not its size"
+			}
 		}
-	}
-	if (p.reach["get_local_id"] || p.reach["get_group_id"]) && f.ReadsLocal == [3]bool{} && f.ReadsGroup == [3]bool{} {
-		return "a function that the kernel calls reads the place in the work-group"
+		if p.reach[place] && !calls {
+			return "a function that the kernel calls reads the place in the work-group"
+		}
 	}
 	return ""
 }

@@ -103,7 +103,7 @@ func (p *captured) addContent(i int, argument *task.Argument, numbers array.Type
 	if !writes || bytes.Equal(before, after) {
 		return nil
 	}
-	use := p.function.Uses[argument.Name]
+	use := p.function.Use(argument.Name)
 	argument.Output = true
 	argument.RestoreEachLaunch = use.Read || !use.Written || aliases > 1
 	if argument.Image != nil {

@@ -9,33 +9,20 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/internal/excerpt"
+	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/task"
 )
 
-// missingMacro returns a macro for an identifier that a source does not define.
-func (u *Untuned) missingMacro(name string, isType bool) clc.Macro {
-	r, _ := roleOf(name)
-	required := regexp.MustCompile(`\breqd_work_group_size\b[^){;]*\b` + name + `\b`)
-	value := "1"
-	switch {
-	case isType:
-		value = "float"
-	case r == blockRole || r == sizeRole || r == strideRole || required.MatchString(u.Text):
-		value = "16"
-	}
-	return clc.Macro{Name: name, Text: value, Guarded: true}
-}
-
 // A Proposal is a specification that was guessed.
 type Proposal struct {
 	spec.Draft
 	Defaults map[string]space.Value // the values of the parameters that the source has
-	// GuessedGrid: no comparison of the kernel bounds its index, or grid_div has the factors that names of macros tell.
-	GuessedGrid bool
 }
 
 // A proposer guesses a specification.
@@ -47,18 +34,9 @@ type proposer struct {
 	reach      map[string]bool // as in the function, but without the code that conditions leave out
 	dimensions int
 	blocks     [3]string   // parameters or constants that are the local size
-	perItem    [3][]string // parameters that are the elements of a work-item
-	own        []string    // constants that the source defines itself
+	perItem    []string    // parameters that are the elements of a work-item
 	others     []clc.Macro // other macros that can be parameters
 	describing []string    // structs whose fields are being described
-	sizes      []size
-	rank       int // the dimensions of the buffers
-}
-
-// A size is a constant that is a size of the problem.
-type size struct {
-	name string
-	axis int
 }
 
 // newProposer returns a proposer of a specification for the file out, which knows the text of the kernel, and has its sources.
@@ -136,193 +114,9 @@ func (u *Untuned) active() string {
 
 var dimensionCall = regexp.MustCompile(`(\bget_\w+\s*\(\s*)([A-Za-z_]\w*)\s*\)`)
 
-// literal returns the value of a macro for the kernel, and the one in expressions. A number that a specification would write
-// in another way, such as 0.1f or 0xff, is a text for the kernel, which thus gets what its source says.
-func literal(text string) (value, number space.Value) {
-	if m := bracketed.FindStringSubmatch(text); m != nil {
-		text = m[1]
-	}
-	number = task.Constant{Value: text}.Number()
-	if space.FormatValue(number) == text {
-		return number, number
-	}
-	return text, number
-}
-
-var bracketed = regexp.MustCompile(`^\(\s*([0-9.][\w.]*)\s*\)$`)
-
-// readMacros makes parameters and constants of macros.
-func (p *proposer) readMacros() {
-	all := slices.Concat(p.Given, p.Missing)
-	needed := len(all) // by the source, which does not define them
-	for _, m := range clc.Macros(p.Text) {
-		if p.function.Reach == nil || p.function.Reach[m.Name] {
-			all = append(all, m)
-		}
-	}
-	hasBlock := slices.ContainsFunc(all, func(m clc.Macro) bool {
-		r, _ := roleOf(m.Name)
-		return r == blockRole && !isTile(m.Name)
-	})
-	missingSizes := 0
-	for _, m := range p.Missing {
-		if r, _ := roleOf(m.Name); r == sizeRole {
-			missingSizes++
-		}
-	}
-	tested := clc.Tested(p.Text, p.Given)
-	seen := map[string]bool{}
-	for i, m := range all {
-		if seen[m.Name] || task.Reserved(m.Name) {
-			continue
-		}
-		seen[m.Name] = true
-		missing := i >= len(p.Given) && i < needed
-		r, axis := p.roleOfMacro(m.Name, i < needed, hasBlock)
-		value, number := literal(m.Text)
-		n, isInt := number.(int)
-		_, text := number.(string)
-		switch {
-		case !missing || text || slices.Contains(tested, m):
-		case r == blockRole && p.dimensions == 1:
-			value, number, n = 64, 64, 64
-		case r == perItemRole:
-			value, number, n = 1, 1, 1
-		case r == sizeRole:
-			value = firstSizes[min(3, max(p.dimensions, missingSizes))-1]
-		case r == otherRole || r == strideRole:
-			value = spec.Undecided
-		}
-		tunes := isInt && r.tunes(n)
-		isSize := isInt && r == sizeRole && n > 1
-		field := "constants." + m.Name
-		switch {
-		case tunes && value == number:
-			p.addParameter(m.Name, n, p.valuesAround(n, r, axis))
-			field = "parameters." + m.Name
-		case tunes || isSize || i < needed:
-			p.Definition.Constants = append(p.Definition.Constants, task.Constant{Name: m.Name, Value: value})
-			if isSize {
-				p.sizes = append(p.sizes, size{m.Name, axis})
-			}
-			if i >= needed {
-				p.own, p.others = append(p.own, m.Name), append(p.others, m)
-			}
-		case !text || m.Guarded:
-			p.others = append(p.others, m)
-		}
-		switch {
-		case tunes && r == blockRole:
-			p.addBlock(m.Name, axis)
-		case tunes && r == perItemRole:
-			p.perItem[max(axis, 0)] = append(p.perItem[max(axis, 0)], m.Name)
-		}
-		if missing {
-			p.Remark(field, "DECIDE: the source does not define %s.", m.Name)
-		}
-	}
-}
-
-func isTile(name string) bool { return strings.Contains(strings.ToLower(name), "tile") }
-
-// roleOfMacro guesses the meaning of a macro, and its dimension. One that the source needs for other kernels only has none. A
-// tile beside a block is the elements of a work-item.
-func (p *proposer) roleOfMacro(name string, needed, hasBlock bool) (r role, axis int) {
-	r, axis = roleOf(name)
-	for i, names := range p.function.Indices.PerItem {
-		if slices.Contains(names, name) {
-			return perItemRole, i
-		}
-	}
-	group := p.function.WorkGroup
-	switch i := slices.Index(group, name); {
-	case i >= 0 && slices.Contains(group[i+1:], name):
-		return blockRole, -1
-	case i >= 0:
-		return blockRole, i
-	case needed && p.reach != nil && !p.reach[name]:
-		r = otherRole
-	case r == blockRole && isTile(name) && hasBlock:
-		r = perItemRole
-	}
-	return r, axis
-}
-
 // firstSizes are small sizes of a problem by its dimensions: for a first try, also on a slow device. They are multiples of
 // the local sizes, for kernels that do not guard their ends.
 var firstSizes = [...]int{1 << 16, 256, 64}
-
-// pruneConstants leaves out the constants that the source defines itself and that no expression reads.
-func (p *proposer) pruneConstants() {
-	d := &p.Definition
-	texts := fmt.Sprint(d.ProblemSize, d.BlockSize, d.GridDiv)
-	for _, a := range d.Arguments {
-		texts += fmt.Sprint(" ", a.Size, " ", a.LocalSize, " ", a.Value, " ", a.Fill.Low, " ", a.Fill.High)
-		if a.Image != nil {
-			texts += fmt.Sprint(a.Image.Size)
-		}
-	}
-	read := identifier.FindAllString(texts, -1)
-	d.Constants = slices.DeleteFunc(d.Constants, func(c task.Constant) bool {
-		return slices.Contains(p.own, c.Name) && !slices.Contains(read, c.Name)
-	})
-	var others []string
-	for _, m := range p.others {
-		if !p.isKnown(m.Name) {
-			others = append(others, m.Name+": "+m.Text)
-		}
-	}
-	if len(others) > 0 {
-		p.Remark("parameters", "Other macros of the source, which can be parameters, too: %s.", excerpt.Of(strings.Join(others, ", ")))
-	}
-}
-
-// tunes reports whether a macro with a role and a value can be a parameter.
-func (r role) tunes(n int) bool {
-	return r == blockRole && n > 1 && n <= 1024 || (r == perItemRole || r == unrollRole) && n > 0 && n <= 64
-}
-
-// valuesAround returns values of a parameter with a role, around the one that the source has.
-func (p *proposer) valuesAround(n int, r role, axis int) []space.Value {
-	most := 64
-	if r == blockRole && axis >= 0 {
-		most = 1024
-	} else if r == blockRole {
-		most = [...]int{1024, 32, 8}[p.dimensions-1] // in each dimension
-	}
-	return around(n, most)
-}
-
-// around returns powers of two around a value, up to a limit; the value itself is among them.
-func around(n, most int) (values []space.Value) {
-	for v := max(1, n/2); v <= max(n, min(most, 4*n)); v *= 2 {
-		values = append(values, v)
-	}
-	if !slices.Contains(values, space.Value(n)) {
-		values = append(values, n)
-		slices.SortFunc(values, func(a, b space.Value) int { return a.(int) - b.(int) })
-	}
-	return values
-}
-
-func (p *proposer) addParameter(name string, value space.Value, values []space.Value) {
-	p.Definition.Parameters = append(p.Definition.Parameters, space.Parameter{Name: name, Values: values})
-	p.Defaults[name] = value
-}
-
-// addBlock makes a parameter the local size in its dimension, or in all that have none.
-func (p *proposer) addBlock(name string, axis int) {
-	feeds := false
-	for i := range p.dimensions {
-		if (axis < 0 || axis == i) && p.blocks[i] == "" {
-			p.blocks[i] = name
-			feeds = true
-		}
-	}
-	if !feeds {
-		p.Remark("parameters."+name, "DECIDE: does %s belong to the local size, block_size, or to grid_div?", name)
-	}
-}
 
 var identifier = regexp.MustCompile(`[A-Za-z_]\w*`)
 
@@ -337,12 +131,12 @@ func (p *proposer) chooseBlock() {
 	}
 	for i := range p.dimensions {
 		switch f := &p.function; {
-		case p.blocks[i] != "" || f.ReadsSize[i]:
-		case f.ReadsLocal[i] || f.Shares && i == 0 && !f.ReadsGroup[i]:
+		case p.blocks[i] != "" || f.Reads("get_local_size", i) || f.Reads("get_enqueued_local_size", i):
+		case f.Reads("get_local_id", i) || f.Shares && i == 0 && !f.Reads("get_group_id", i):
 			p.blocks[i] = spec.Undecided
 			p.Remark("block_size",
 				"DECIDE: the local size for which the kernel is written: it does not read it, and its work-items depend on it.")
-		case f.Shares || f.ReadsGroup[i]:
+		case f.Shares || f.Reads("get_group_id", i):
 			p.blocks[i] = "1" // more would do the same work, or overwrite each other's local memory
 		}
 	}
@@ -368,23 +162,37 @@ func (p *proposer) chooseBlock() {
 			d.BlockSize[i] = p.blocks[i]
 		}
 	}
-	for i, names := range p.perItem {
-		if len(names) > 0 && i < p.dimensions {
-			d.GridDiv[i] = append([]task.Expr{p.blocks[i]}, names...)
-		}
-	}
 	for i := range p.dimensions {
-		factors := p.perGroup(i)
-		if p.GuessedGrid = p.GuessedGrid || factors == nil && d.GridDiv[i] != nil && p.function.Indices.PerItem[i] == nil; factors != nil {
-			if d.GridDiv[i] = factors; slices.Equal(factors, []string{p.blocks[i]}) {
-				d.GridDiv[i] = nil
-			}
-		}
+		d.GridDiv[i] = p.gridDiv(i)
 	}
 	if slices.ContainsFunc(d.GridDiv[:], func(divisors []task.Expr) bool { return divisors != nil }) {
 		p.Remark("grid_div", "DECIDE: the elements that a work-group computes in each dimension. Without grid_div there is one\n"+
-			"work-item for each element of problem_size.")
+			"work-item for each element of problem_size.%s", p.lines(p.active, "get_group_id", "get_global_id"))
 	}
+}
+
+// gridDiv returns the factors by which the kernel multiplies the index of the work-group. Where one of them is no parameter or constant, or
+// they leave out a parameter that is the elements of a work-item, only the user knows.
+func (p *proposer) gridDiv(axis int) (factors []task.Expr) {
+	f := &p.function
+	unknown := false
+	for _, factor := range f.PerGroup[axis] {
+		if factor == "get_local_size" {
+			factor = p.blocks[axis]
+		} else {
+			unknown = unknown || !p.know(factor)
+		}
+		factors = append(factors, factor)
+	}
+	left := func(name string) bool { return !slices.Contains(slices.Concat(f.PerGroup[:]...), name) }
+	ofGroup := f.Reads("get_group_id", axis) && !f.Reads("get_global_id", axis) && p.blocks[axis] != "1"
+	switch {
+	case unknown, axis == 0 && slices.ContainsFunc(p.perItem, left), factors == nil && ofGroup:
+		return []task.Expr{spec.Undecided}
+	case slices.Equal(factors, []string{p.blocks[axis]}):
+		return nil
+	}
+	return factors
 }
 
 // required returns the size of the work-group in a dimension that reqd_work_group_size asks for, as its text says if all its names are
@@ -401,9 +209,106 @@ func (p *proposer) required(axis int) string {
 	return strconv.Itoa(p.Kernel.WorkGroup[axis])
 }
 
+// chooseSizes chooses the size of the problem: what the kernel compares its indices with. Integers among its arguments become constants of
+// the host, which expressions can read.
+func (p *proposer) chooseSizes() {
+	d := &p.Definition
+	for axis := range p.dimensions {
+		size := spec.Undecided
+		for _, name := range p.function.Bounds[axis] {
+			isArgument := slices.ContainsFunc(p.Kernel.Arguments, func(a cl.ArgInfo) bool { return a.Name == name && p.isInteger(a) })
+			if p.Defaults[name] == nil && (isArgument || p.know(name)) {
+				size = name
+				break
+			}
+		}
+		d.ProblemSize = append(d.ProblemSize, size)
+	}
+	p.Remark("problem_size", "DECIDE: the work-items that the kernel needs in each dimension (before grid_div).%s",
+		p.lines(p.active, "get_global_id", "get_group_id"))
+	for _, a := range p.Kernel.Arguments {
+		if !p.isInteger(a) || p.isKnown(a.Name) {
+			continue
+		}
+		value := any(spec.Undecided)
+		if slices.Contains(d.ProblemSize, a.Name) {
+			value = firstSizes[p.dimensions-1]
+			p.Remark("constants."+a.Name, "A size of the problem, small for a first try: --set %s=… changes it for a run.", a.Name)
+		} else {
+			p.Remark("constants."+a.Name, "DECIDE: the value of %s.%s", a.Name, p.lines(p.active, a.Name))
+		}
+		d.Constants = append(d.Constants, task.Constant{Name: a.Name, Value: value, Host: true})
+	}
+	if slices.ContainsFunc(d.Constants, func(c task.Constant) bool { return c.Host }) {
+		p.Remark("constants", "A constant with host: true is no macro of the kernel.")
+	}
+}
+
+// isInteger reports whether an argument is an integer that a constant of the host can be.
+func (p *proposer) isInteger(a cl.ArgInfo) bool {
+	t, ok := p.typeOf(a.Type)
+	return ok && isInteger(t) && t.Lanes() == 1 && a.Address == cl.AddressPrivate && !task.Reserved(a.Name)
+}
+
+// elements returns the number of elements of a buffer whose only index has a bound; Undecided for others.
+func (p *proposer) elements(buffer string) task.Expr {
+	if bound := p.function.Elements[buffer]; slices.Contains(p.Definition.ProblemSize, bound) {
+		return bound
+	}
+	return spec.Undecided
+}
+
+// isKnown reports whether a name is that of a parameter or a constant.
+func (p *proposer) isKnown(name string) bool {
+	return p.Defaults[name] != nil || slices.ContainsFunc(p.Definition.Constants, func(c task.Constant) bool { return c.Name == name })
+}
+
+// know reports whether a factor is a number or what an expression can read: also an integer that a macro of the source is, which becomes
+// a constant.
+func (p *proposer) know(factor string) bool {
+	for _, m := range clc.Macros(p.active) {
+		value, number := literal(m.Text)
+		if _, isInt := number.(int); isInt && m.Name == factor && !p.isKnown(factor) {
+			p.Definition.Constants = append(p.Definition.Constants, task.Constant{Name: factor, Value: value})
+		}
+	}
+	return p.isKnown(factor) || strings.Trim(factor, "0123456789") == ""
+}
+
+func isInteger(t array.Type) bool { return t.Scalar() < array.Float16 }
+
+// maxLines is how many lines of a source a comment shows.
+const maxLines = 4
+
+// lines returns the lines of a text that have one of some names, for comments, each after a line break: those of the kernel, or all if it
+// has none.
+func (p *proposer) lines(text string, names ...string) (shown string) {
+	var all []int
+	for _, name := range names {
+		all = append(all, clc.Lines(text, name)...)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	inside := slices.DeleteFunc(slices.Clone(all), func(line int) bool {
+		return line < p.function.Lines[0] || line > p.function.Lines[1]
+	})
+	if len(inside) > 0 {
+		all = inside
+	}
+	for i, line := range all {
+		if i == maxLines {
+			return shown + fmt.Sprintf("\n  and %s more", figure.Count(len(all)-i, "line"))
+		}
+		at := clc.PlaceOf(text, line)
+		at.File = at.File[strings.LastIndex(at.File, "/")+1:]
+		shown += fmt.Sprintf("\n  %s: %s", at, excerpt.Of(strings.TrimSpace(strings.Split(text, "\n")[line-1])))
+	}
+	return shown
+}
+
 // choose completes the specification: the measurement, and verification by the kernel itself.
 func (p *proposer) choose(out string) {
-	p.pruneConstants()
+	p.remarkOthers()
 	p.Remark("measure", "measure: {cache: cold} times launches that find their data in memory instead of the caches.")
 	d := &p.Definition
 	if !slices.ContainsFunc(d.Arguments, func(a task.Argument) bool { return a.Output }) {

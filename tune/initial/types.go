@@ -9,6 +9,7 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/task"
 )
 
@@ -27,41 +28,23 @@ func imageShape(typ string) (shape string, ok bool) {
 // addImage describes an image: its size is that of the problem, and its format follows from the functions that read
 // and write it.
 func (p *proposer) addImage(argument *task.Argument, a cl.ArgInfo, shape, field string) {
-	access, called := p.function.Images[a.Name]
-	if !called {
-		access = p.function.Images[""] // by another name, in a function that the kernel calls
-	}
-	format := "rgba/" + map[string]string{"ui": "uint32", "i": "int32"}[access.Suffix]
-	switch {
-	case strings.Contains(a.Type, "_depth"):
+	format := spec.Undecided
+	if strings.Contains(a.Type, "_depth") {
 		format = "depth/float32"
-	case strings.HasSuffix(format, "/"):
-		format = "rgba/float32"
-		if access.First {
-			format = "r/float32"
-		}
 	}
 	image := &task.Image{Shape: shape, Format: format}
 	for _, axis := range imageAxes[shape] {
-		named := slices.IndexFunc(p.sizes, func(s size) bool { return s.axis == axis })
-		switch {
-		case axis < p.dimensions && p.dimensions > 1:
-			image.Size = append(image.Size, p.Definition.ProblemSize[axis])
-		case named >= 0:
-			image.Size = append(image.Size, p.sizes[named].name)
-		default:
-			image.Size = append(image.Size, p.sizes[min(axis, len(p.sizes)-1)].name)
+		size := spec.Undecided
+		if axis < p.dimensions && p.dimensions > 1 {
+			size = p.Definition.ProblemSize[axis]
 		}
+		image.Size = append(image.Size, size)
 	}
 	argument.Image = image
 	if a.Access == cl.AccessReadOnly {
 		argument.Fill = task.Fill{Kind: array.Random}
 	}
-	why := "the source does not read or write it"
-	if access.Suffix != "" {
-		why = "the source calls read_image" + access.Suffix + " or write_image" + access.Suffix
-	}
-	p.Remark(field, "DECIDE: the size of the image, and the format of its pixels: %s.", why)
+	p.Remark(field, "DECIDE: the size of the image, and the format of its pixels.%s", p.lines(p.active, a.Name))
 }
 
 // structType returns the name of the type of a struct, and declares it. For a struct that cannot be declared it returns bytes
@@ -143,11 +126,7 @@ func (p *proposer) structValue(name string) map[string]any {
 	for _, f := range p.Definition.Types[i].Fields {
 		var v any
 		if t, err := array.ParseType(f.Type); err == nil {
-			number := any(0.5)
-			if isInteger(t) {
-				number = 1
-			}
-			v = valueOf(t, number)
+			v = firstValue(t)
 		} else {
 			v = p.structValue(f.Type)
 		}
@@ -160,10 +139,14 @@ func (p *proposer) structValue(name string) map[string]any {
 	return values
 }
 
-// valueOf returns a value of a type: the number for each lane.
-func valueOf(t array.Type, number any) any {
-	if t.Lanes() == 1 {
-		return number
+// firstValue returns a value of a type for a first try: of integers, only the user knows one.
+func firstValue(t array.Type) any {
+	v := any(0.5)
+	if isInteger(t) {
+		v = spec.Undecided
 	}
-	return slices.Repeat([]any{number}, t.Lanes())
+	if t.Lanes() == 1 {
+		return v
+	}
+	return slices.Repeat([]any{v}, t.Lanes())
 }
