@@ -38,6 +38,6 @@ type Outcome struct {
 	// their cause may be the environment. A run that resumes the log evaluates these again.
 	Withdrawn int
 
-	// Notes are sentences about the best: which configurations were better and have left, and why.
-	Notes []string
+	// Warnings are what the user must know: which configurations were better than the best and have left, and why, then [Warnings].
+	Warnings []string
 }

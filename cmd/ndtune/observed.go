@@ -24,15 +24,12 @@ func (p *printer) printInstruments(d hardware.Device) {
 	}
 }
 
-// printReadings prints the readings of the best, and the notices about all results.
+// printReadings prints the readings of the best.
 func (p *printer) printReadings(o *tune.Outcome) {
 	for _, r := range o.Best.LastReadings() {
 		if i, ok := o.Device.Instrument(r.Quantity); ok && i.Missing != "" {
 			continue // said before the search
 		}
 		fmt.Fprintf(p.notes, "%s of the best: %s\n", r.Quantity, r)
-	}
-	for _, text := range tune.Notices(o.Results, o.Device) {
-		fmt.Fprintln(p.notes, text)
 	}
 }

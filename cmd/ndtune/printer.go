@@ -26,11 +26,9 @@ type printer struct {
 	out, notes     io.Writer
 	problem        *problem.Problem
 	quiet, verbose bool
-	tables         bool // of finalists and of a front, at the end
-	compared       bool // one of several searches, of which only a summary is shown, on stderr
-	warnings       compilerWarnings
+	tables         bool              // of finalists and of a front, at the end
+	compared       bool              // one of several searches, of which only a summary is shown, on stderr
 	reasons        map[string]string // of failures that were shown, with the configuration of each
-	noticed        bool              // the [tune.Result.Notice] was shown
 	size           int               // of the space
 	varying        []parameterColumn
 	columns        bool // lines of results are columns of what varies, for a terminal
@@ -138,20 +136,6 @@ func (p *printer) result(r tune.Result, resumed bool) {
 		p.bar.total = min(p.bar.total+1, p.size)
 	}
 	p.bar.add(r, p.out, p.line(r))
-	if p.quiet {
-		return
-	}
-	fresh, tooMany := p.warnings.add(r.Warnings)
-	if len(fresh) > 0 {
-		fmt.Fprintf(p.notes, "The compiler warns, first at %s:\n%s\n", r.Configuration, strings.Join(fresh, "\n"))
-	}
-	if tooMany {
-		fmt.Fprintln(p.notes, "The compiler has more warnings, which are not shown.")
-	}
-	if r.Notice != "" && !p.noticed {
-		p.noticed = true
-		fmt.Fprintln(p.notes, r.Notice)
-	}
 }
 
 // line returns the line that shows a result; "" if nothing is shown of it.
@@ -229,8 +213,10 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	}
 	if !p.quiet {
 		fmt.Fprintln(p.notes, p.summary(o, evaluated))
-		for _, note := range o.Notes {
-			fmt.Fprintln(p.notes, shortened(note))
+	}
+	if !p.quiet || o.Best == nil {
+		for _, warning := range o.Warnings {
+			fmt.Fprintln(p.notes, shortened(warning))
 		}
 	}
 	switch {
@@ -241,9 +227,6 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	}
 	if o.Best == nil {
 		fmt.Fprintln(p.notes, p.whyNone(o))
-		if equal, wrong := tune.EqualOutputs(o.Results); 2*equal > max(wrong, 2) {
-			fmt.Fprintf(p.notes, "Of %d wrong outputs %d are equal to each other: is the reference right?\n", wrong, equal)
-		}
 		if p.quiet && len(o.Results) > 0 && o.Cause == "" {
 			r := o.Results[0]
 			fmt.Fprintf(p.notes, "The first, %s, %s: %s\n", r.Configuration, r.Status, tune.Headline(r.Status, r.Reason))
@@ -267,10 +250,6 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 	p.printBaseline(o)
 	if !p.quiet {
 		p.printReadings(o)
-		for _, q := range tune.IneffectiveParameters(p.problem, o.Results, o.Device) {
-			fmt.Fprintf(p.notes, "The parameter %s has no effect: %s of configurations that differ in it alone "+
-				"have the same binary and the same launch.\n", q.Parameter, figure.Count(q.Pairs, "pair"))
-		}
 	}
 	if l, err := p.problem.Limit(o.Best.Configuration, o.Device); err == nil && !p.quiet {
 		fmt.Fprintln(p.out, limitText(l, f.Time))

@@ -144,8 +144,8 @@ func (o *runOptions) runOne(ctx context.Context, t *console, e session.Evaluatio
 		return err
 	}
 	printOne(t.out, s.Problem, outcome)
-	if notice := outcome.Results[0].Notice; notice != "" {
-		t.note(notice)
+	for _, warning := range outcome.Warnings {
+		t.note(warning)
 	}
 	if t.stream != nil {
 		line, err := record.ResultLine(outcome.Results[0])

@@ -67,7 +67,7 @@ func (r *run) confirm(ctx context.Context, i int) error {
 			if again.Status != tune.Correct {
 				why = failureText(again)
 			}
-			r.outcome.Notes = append(r.outcome.Notes, fmt.Sprintf("%s was launched again, and its output was right, %d times: %s.",
+			r.outcome.Warnings = append(r.outcome.Warnings, fmt.Sprintf("%s was launched again, and its output was right, %d times: %s.",
 				result.Configuration, again.Compared, why))
 		}
 		return nil
@@ -82,7 +82,7 @@ func (r *run) depose(i int, status tune.Status, reason string) error {
 		Configuration: old.Configuration, Status: status, Reason: reason, Device: old.Device, Durations: old.Durations, Timestamp: time.Now(),
 	}
 	failed := r.outcome.Results[i]
-	r.outcome.Notes = append(r.outcome.Notes, fmt.Sprintf("%s was among the best, and has left: %s", old.Configuration, failureText(failed)))
+	r.outcome.Warnings = append(r.outcome.Warnings, fmt.Sprintf("%s was among the best, and has left: %s", old.Configuration, failureText(failed)))
 	if log := r.options.Log; log != nil {
 		if err := log.Withdraw(old); err != nil {
 			return fmt.Errorf("take back the result of %s: %w", old.Configuration, err)

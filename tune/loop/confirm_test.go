@@ -51,8 +51,8 @@ func TestTheBestIsConfirmed(t *testing.T) {
 			return tune.Result{Status: tune.Correct, Compared: 60}
 		}}
 		o := mustRun(t, line(t, 3), e, Options{Log: log})
-		if bestKey(o) != c.best || strings.Join(e.asked, " ") != c.asked || o.Best.Compared != c.compared || !strings.Contains(strings.Join(o.Notes, "\n"), c.notes) {
-			t.Errorf("%s: best %s, compared %d times, asked %v, notes %q", c.first.Status, bestKey(o), o.Best.Compared, e.asked, o.Notes)
+		if bestKey(o) != c.best || strings.Join(e.asked, " ") != c.asked || o.Best.Compared != c.compared || !strings.Contains(strings.Join(o.Warnings, "\n"), c.notes) {
+			t.Errorf("%s: best %s, compared %d times, asked %v, notes %q", c.first.Status, bestKey(o), o.Best.Compared, e.asked, o.Warnings)
 		}
 	}
 }

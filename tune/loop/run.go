@@ -51,6 +51,7 @@ func Run(ctx context.Context, p *problem.Problem, evaluator tune.Evaluator, o Op
 	}
 	r.outcome.Best = tune.Best(p.Objective(), r.outcome.Results)
 	r.outcome.Elapsed = time.Since(started)
+	r.outcome.Warnings = append(r.outcome.Warnings, tune.Warnings(p, r.outcome.Results, r.outcome.Device)...)
 	return r.outcome, err
 }
 

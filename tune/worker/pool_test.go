@@ -408,8 +408,8 @@ __kernel void late(__global float *y, volatile __global int *counter) {
 		for _, r := range o.Results {
 			if r.Configuration.Key() != "1" {
 				wantCorrect(t, string(a), r)
-			} else if r.Status != tune.Runtime || len(r.Final) > 0 || len(o.Notes) != 1 {
-				t.Errorf("%s: %s %q was measured again %d times; %q", a, r.Status, r.Reason, len(r.Final), o.Notes)
+			} else if r.Status != tune.Runtime || len(r.Final) > 0 || len(o.Warnings) != 1 {
+				t.Errorf("%s: %s %q was measured again %d times; %q", a, r.Status, r.Reason, len(r.Final), o.Warnings)
 			}
 		}
 		if len(o.Results) != 3 || o.Best == nil || o.Best.Configuration.Key() == "1" {

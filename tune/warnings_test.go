@@ -1,8 +1,9 @@
-package main
+package tune
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -27,20 +28,17 @@ func TestSplitWarnings(t *testing.T) {
 	}
 }
 
-func TestCompilerWarningsAreShownOnceAndBounded(t *testing.T) {
-	var w compilerWarnings
-	add := func(log string, fresh int, tooMany bool) {
-		t.Helper()
-		if got, more := w.add(log); len(got) != fresh || more != tooMany {
-			t.Errorf("%q, %v, want %d, %v", got, more, fresh, tooMany)
-		}
+// TestCompilerWarningsAreToldOnceAndBounded: each is told with the first configuration that has it.
+func TestCompilerWarningsAreToldOnceAndBounded(t *testing.T) {
+	results := []Result{{Warnings: "warning: a\nwarning: b\nwarning: a"}, {Warnings: "warning: b\nwarning: c"}, {Warnings: "warning: a"}}
+	told := compilerWarnings(results)
+	if len(told) != 2 || !strings.HasSuffix(told[0], "\nwarning: a\nwarning: b") || !strings.HasSuffix(told[1], ":\nwarning: c") {
+		t.Errorf("%q", told)
 	}
-	add("warning: a\nwarning: b\nwarning: a", 2, false)
-	add("warning: b\nwarning: c", 1, false)
-	for i := range maxWarnings - 3 {
-		add(fmt.Sprintf("warning: number %d", i), 1, false)
+	for i := range maxWarnings {
+		results = append(results, Result{Warnings: fmt.Sprintf("warning: number %d", i)})
 	}
-	add("warning: a", 0, false)
-	add("warning: one too many", 0, true)
-	add("warning: another", 0, false)
+	if told := compilerWarnings(results); len(told) != maxWarnings || told[maxWarnings-1] != "The compiler has more warnings, which are not shown." {
+		t.Errorf("%q", told)
+	}
 }
