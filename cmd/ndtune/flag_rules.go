@@ -57,6 +57,9 @@ func checkFlags(c *cli.Context) error {
 			return wrong("--%s %s: want a duration of at least 1ms, such as 90s", name, d)
 		}
 	}
+	if c.IsSet("serve") && c.String("serve") == "" {
+		return wrong(`--serve: "": want HOST:PORT, such as 127.0.0.1:8080`)
+	}
 	for _, r := range flagRules {
 		if err := r.check(c); err != nil {
 			return err
