@@ -56,7 +56,7 @@ wrong; 3 the command could not go on; 130 a signal interrupted it.`,
 		OnUsageError:              onUsageError,
 		ExitErrHandler:            func(*cli.Context, error) {},
 		Action:                    needCommand,
-		Before:                    func(c *cli.Context) error { restoreAbandoned(c); return nil },
+		Before:                    sayAbandoned,
 	}
 	setUsageErrors(app.Commands)
 	completeValues(app.Commands, "")

@@ -41,31 +41,12 @@ func allows(allow, what string) bool {
 	return slices.Contains(strings.Split(allow, ","), what)
 }
 
-// restoreAbandoned restores settings of devices that killed processes have left behind, and says so. It reports whether all are restored.
-func restoreAbandoned(c *cli.Context) bool {
-	folder, err := session.SettingsFolder()
-	if err != nil {
-		return true // there is no place where anything could have been left
+// sayAbandoned says which settings of devices killed processes have left behind, and how they are restored.
+func sayAbandoned(c *cli.Context) error {
+	if folder, err := session.SettingsFolder(); err == nil {
+		for _, text := range observe.AbandonedSettings(folder) {
+			fmt.Fprintln(c.App.ErrWriter, text)
+		}
 	}
-	restored, err := observe.RestoreAbandoned(folder)
-	for _, text := range restored {
-		fmt.Fprintln(c.App.ErrWriter, text)
-	}
-	if err != nil {
-		fmt.Fprintf(c.App.ErrWriter, "ndtune: %v\n", err)
-	}
-	return err == nil
-}
-
-// restoreSettings is devices --restore-settings. What could be restored has been restored when the program started.
-func restoreSettings(t *console) error {
-	folder, err := session.SettingsFolder()
-	if err != nil {
-		return err
-	}
-	if _, err := observe.RestoreAbandoned(folder); err != nil {
-		return errReported // said at the start
-	}
-	fmt.Fprintln(t.out, "No settings of a device are left to restore.")
 	return nil
 }

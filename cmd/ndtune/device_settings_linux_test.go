@@ -81,7 +81,7 @@ func (r *settingsRig) all(t *testing.T) (changes string, processes map[int]bool)
 
 // left returns the number of files that say what to restore.
 func (r *settingsRig) left() int {
-	paths, _ := filepath.Glob(filepath.Join(r.folder, "state", "ndtune", "settings", "*.json"))
+	paths, _ := filepath.Glob(filepath.Join(r.folder, "state", "ndtune", "settings", "*.txt"))
 	return len(paths)
 }
 
@@ -174,12 +174,17 @@ func TestSettingsAfterAnEnd(t *testing.T) {
 			if strings.Contains(changes, "reset") || r.left() != 1 {
 				t.Errorf("the killed search has made the changes %q and left %d files", changes, r.left())
 			}
-			if e = r.start(t, []string{"STAND_IN_USER=1"}, "devices").end(); e.status != 0 || !strings.Contains(e.notes, "an administrator can do it: nvidia-smi -i GPU-01020304-0506-0708-090a-0b0c0d0e0f10 --reset-gpu-clocks; ") || r.left() != 1 {
-				t.Errorf("without the right: exit status %d, %d files\n%s", e.status, r.left(), e.notes)
-			}
-			e = startProgram(t, r.folder, r.environment, "devices", "--restore-settings").end()
-			if changes, _ := r.all(t); e.status != 0 || changes != restored || r.left() > 0 || !strings.Contains(e.notes, "Restored clock, power_limit of ") {
-				t.Errorf("exit status %d, changes %q, %d files\n%s%s", e.status, changes, r.left(), e.out, e.notes)
+			const smi = "nvidia-smi -i GPU-01020304-0506-0708-090a-0b0c0d0e0f10 "
+			said := fmt.Sprintf("A process of ndtune, %d, was killed while it had changed clock and power_limit of ", s.command.Process.Pid)
+			commands := ": an administrator restores them by " + smi + "--reset-gpu-clocks; " + smi + "--power-limit=700; then remove "
+			for _, again := range []struct {
+				arguments []string
+				status    int
+			}{{[]string{"devices"}, 0}, {search, 2}} { // another search would take the changed limit for that from before
+				e = r.start(t, nil, again.arguments...).end()
+				if changes, _ := r.all(t); e.status != again.status || changes != "" || r.left() != 1 || !strings.Contains(e.notes, said) || !strings.Contains(e.notes, commands) {
+					t.Errorf("%v: exit status %d, changes %q, %d files\n%s%s", again.arguments, e.status, changes, r.left(), e.out, e.notes)
+				}
 			}
 		})
 	}

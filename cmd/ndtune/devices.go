@@ -20,9 +20,9 @@ import (
 )
 
 type devicesOptions struct {
-	json, observe, peak, restore bool
-	device                       string // "": all
-	fleet                        fleetOptions
+	json, observe, peak bool
+	device              string // "": all
+	fleet               fleetOptions
 }
 
 func devicesCommand(run runner[devicesOptions]) *cli.Command {
@@ -57,9 +57,6 @@ way, after it has its result.`,
 			},
 			&cli.BoolFlag{Name: "peak", Destination: &o.peak,
 				Usage: "measure the peaks of the devices anew, which takes some 7 seconds for a GPU and 20 for a CPU"},
-			&cli.BoolFlag{Name: "restore-settings", Destination: &o.restore,
-				Usage: "restore the settings of devices that a killed process of ndtune has left behind, as each command does when it starts, " +
-					"and nothing else"},
 			&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Destination: &o.device,
 				Usage: "only this `DEVICE`: index, platform:device, cpu, gpu, or a part of its name (default: all)"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "show the output of drivers during the measurements"},
@@ -82,9 +79,6 @@ type listedDevice struct {
 func (o *devicesOptions) read(c *cli.Context) error { return noArguments(c) }
 
 func listDevices(ctx context.Context, t *console, o *devicesOptions) error {
-	if o.restore {
-		return restoreSettings(t)
-	}
 	if o.fleet.url != "" {
 		return o.listFleet(ctx, t)
 	}

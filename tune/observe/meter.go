@@ -14,8 +14,8 @@
 // advanced too seldom has no energy, rather than a wrong one.
 //
 // The process above the workers changes settings of a device, at the request of the worker that times. It survives the crash of a
-// worker, so it can restore them in every case but its own sudden end; for that, a file says what to restore, written before the first
-// change and locked by its process. Every command looks for such files when it starts.
+// worker, so it can restore them in every case but its own sudden end; for that, a file has the commands that restore them, written before
+// the first change and locked by its process. Every command looks for such files when it starts, and prints them.
 //
 // Files of the operating system are read through an fs.FS, so that folders recorded as text archives can test it.
 package observe

@@ -14,54 +14,46 @@ import (
 
 // A knob is a setting of an open device.
 type knob struct {
-	name    string
-	check   func(value float64, all []hardware.Setting) error
-	set     func(value float64) error
-	restore func() error
+	name      string
+	functions []string // of the library, that it needs
+	command   string   // that restores it
+	check     func(value float64, all []hardware.Setting) error
+	set       func(value float64) error
+	restore   func() error
 }
 
-// knobs returns the settings of a device that are to be changed or restored.
-func (n *nvml) knobs(device uintptr, k keptSettings) ([]knob, error) {
-	var all []knob
-	for _, name := range hardware.SettingNames() {
-		if !slices.Contains(k.Settings, name) {
-			continue
+// knobs returns the settings of a device that are to be changed, in the order in which they are applied.
+func (n *nvml) knobs(device uintptr, id string, names []string) ([]knob, error) {
+	before, unknown := n.powerLimit(device)
+	clock := func(name, option, lock, reset string, check func(float64, []hardware.Setting) error) knob {
+		return knob{name, []string{lock, reset}, option, check,
+			func(mhz float64) error { return permitted(n.Call(lock, device, uintptr(mhz), uintptr(mhz))) },
+			func() error { return permitted(n.Call(reset, device)) }}
+	}
+	const setLimit = "nvmlDeviceSetPowerManagementLimit"
+	limit := func(milliwatts float64) error { return permitted(n.Call(setLimit, device, uintptr(milliwatts))) }
+	all := []knob{
+		clock(hardware.MemoryClock, "--reset-memory-clocks", "nvmlDeviceSetMemoryLockedClocks", "nvmlDeviceResetMemoryLockedClocks",
+			func(mhz float64, _ []hardware.Setting) error { return n.checkMemoryClock(device, mhz) }),
+		clock(hardware.Clock, "--reset-gpu-clocks", "nvmlDeviceSetGpuLockedClocks", "nvmlDeviceResetGpuLockedClocks",
+			func(mhz float64, all []hardware.Setting) error { return n.checkClock(device, mhz, all) }),
+		{hardware.PowerLimit, []string{setLimit}, fmt.Sprintf("--power-limit=%g", float64(before)/1e3),
+			func(watts float64, _ []hardware.Setting) error { return n.checkPowerLimit(device, watts) },
+			func(watts float64) error { return limit(math.Round(watts * 1e3)) },
+			func() error { return limit(float64(before)) }},
+	}
+	all = slices.DeleteFunc(all, func(k knob) bool { return !slices.Contains(names, k.name) })
+	for i := range all {
+		k := &all[i]
+		if !n.has(k.functions...) {
+			return nil, fmt.Errorf("%s cannot change %s: the driver is too old", n.Path, k.name)
 		}
-		var made knob
-		var functions []string
-		switch name {
-		case hardware.Clock:
-			made, functions = n.clockKnob(device, "nvmlDeviceSetGpuLockedClocks", "nvmlDeviceResetGpuLockedClocks")
-			made.check = func(v float64, all []hardware.Setting) error { return n.checkClock(device, v, all) }
-		case hardware.MemoryClock:
-			made, functions = n.clockKnob(device, "nvmlDeviceSetMemoryLockedClocks", "nvmlDeviceResetMemoryLockedClocks")
-			made.check = func(v float64, _ []hardware.Setting) error { return n.checkMemoryClock(device, v) }
-		case hardware.PowerLimit:
-			functions = []string{setPowerLimit}
-			made.set = func(watts float64) error { return n.limitPower(device, uint32(math.Round(watts*1e3))) }
-			made.restore = func() error { return n.limitPower(device, k.PowerLimit) }
-			made.check = func(watts float64, _ []hardware.Setting) error { return n.checkPowerLimit(device, watts) }
+		if k.name == hardware.PowerLimit && unknown != nil {
+			return nil, unknown
 		}
-		if !n.has(functions...) {
-			return nil, fmt.Errorf("%s cannot change %s: the driver is too old", n.Path, name)
-		}
-		made.name = name
-		all = append(all, made)
+		k.command = "nvidia-smi -i " + id + " " + k.command
 	}
 	return all, nil
-}
-
-// clockKnob returns the knob of a clock in MHz, without a check, and the functions that it needs.
-func (n *nvml) clockKnob(device uintptr, lock, reset string) (k knob, functions []string) {
-	k.set = func(mhz float64) error { return permitted(n.Call(lock, device, uintptr(mhz), uintptr(mhz))) }
-	k.restore = func() error { return permitted(n.Call(reset, device)) }
-	return k, []string{lock, reset}
-}
-
-const setPowerLimit = "nvmlDeviceSetPowerManagementLimit"
-
-func (n *nvml) limitPower(device uintptr, milliwatts uint32) error {
-	return permitted(n.Call(setPowerLimit, device, uintptr(milliwatts)))
 }
 
 // permitted explains the error of a function that needs rights.
@@ -78,7 +70,7 @@ func permitted(err error) error {
 	return err
 }
 
-func (n *nvml) powerLimitOf(device uintptr) (milliwatts uint32, err error) {
+func (n *nvml) powerLimit(device uintptr) (milliwatts uint32, err error) {
 	err = n.Call("nvmlDeviceGetPowerManagementLimit", device, uintptr(unsafe.Pointer(&milliwatts)))
 	return milliwatts, permitted(err)
 }

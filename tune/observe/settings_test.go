@@ -83,10 +83,9 @@ func TestSettingsAreRestored(t *testing.T) {
 	if _, err := OpenControl(nvidia, []string{hardware.Clock}, folder); err == nil || !strings.Contains(err.Error(), "another process changes the settings") {
 		t.Errorf("the device is taken twice: %v", err)
 	}
-	if restored, err := RestoreAbandoned(folder); restored != nil || err != nil {
-		t.Errorf("settings in use are restored: %q, %v", restored, err)
+	if texts := AbandonedSettings(folder); texts != nil {
+		t.Errorf("settings in use are abandoned: %q", texts)
 	}
-	expect("in use", "")
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
@@ -137,7 +136,7 @@ func TestRefusedSettings(t *testing.T) {
 	}
 }
 
-// TestAbandonedSettings restores what a process left behind that was killed.
+// TestAbandonedSettings says how a person restores what a process left behind that was killed, until the file is removed.
 func TestAbandonedSettings(t *testing.T) {
 	calls, folder := changes(t), t.TempDir()
 	c := take(t, folder, hardware.Clock, hardware.PowerLimit)
@@ -147,22 +146,22 @@ func TestAbandonedSettings(t *testing.T) {
 	_ = c.release() // as its end would do
 	calls()
 
-	t.Setenv("STAND_IN_USER", "1")
-	if _, err := RestoreAbandoned(folder); err == nil || !strings.Contains(err.Error(), "nvidia-smi -i GPU-01020304-0506-0708-090a-0b0c0d0e0f10 --power-limit=700") {
-		t.Errorf("without the right: %v", err)
+	const smi = "nvidia-smi -i GPU-01020304-0506-0708-090a-0b0c0d0e0f10 "
+	want := ": an administrator restores them by " + smi + "--reset-gpu-clocks; " + smi + "--power-limit=700; then remove " + c.file
+	texts := AbandonedSettings(folder)
+	if len(texts) != 1 || !strings.Contains(texts[0], " was killed while it had changed clock and power_limit of ") || !strings.HasSuffix(texts[0], want) {
+		t.Errorf("%q", texts)
 	}
-	os.Unsetenv("STAND_IN_USER")
-	restored, err := RestoreAbandoned(folder)
-	if err != nil || len(restored) != 1 || !strings.HasPrefix(restored[0], "Restored clock, power_limit of ") {
-		t.Errorf("restored: %q, %v", restored, err)
+	if _, err := OpenControl(nvidia, []string{hardware.Clock}, folder); err == nil || err.Error() != texts[0] {
+		t.Errorf("another search: %v", err)
 	}
-	if got := calls(); got != "reset-clock 0; limit 700000" {
+	if got := calls(); got != "" {
 		t.Errorf("the changes are %q", got)
 	}
-	if again, err := RestoreAbandoned(folder); again != nil || err != nil {
-		t.Errorf("restored again: %q, %v", again, err)
+	if err := os.Remove(c.file); err != nil {
+		t.Fatal(err)
 	}
-	if n := remaining(t, folder); n > 0 {
-		t.Errorf("%d files remain", n)
+	if texts := AbandonedSettings(folder); texts != nil || remaining(t, folder) > 0 {
+		t.Errorf("%q, and %d files remain", texts, remaining(t, folder))
 	}
 }

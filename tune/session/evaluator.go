@@ -59,7 +59,7 @@ func (s *Session) OpenEvaluator(ctx context.Context) error {
 		return s.openFleet(ctx, earlyStop)
 	}
 	var err error
-	if s.controls, err = openControls(s.place.Devices, p, s.checkSettings(ctx)); err != nil {
+	if s.controls, err = openControls(ctx, s.place.Devices, p.SettingNames(), s.plan.Spec); err != nil {
 		return err
 	}
 	if len(s.controls) > 0 {

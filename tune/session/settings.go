@@ -34,33 +34,43 @@ type controls []*observe.Control
 // OpenControl is [observe.OpenControl]. Tests without a GPU replace it.
 var OpenControl = observe.OpenControl
 
-// A settingsCheck calls permitted with the settings of all configurations on a device.
-type settingsCheck func(d hardware.Device, permitted func([]hardware.Setting) error) error
+// A settled problem or specification says which settings its configurations have on a device.
+type settled interface {
+	Space(context.Context, hardware.Device) (*space.Space, error)
+	CheckSettings(_ context.Context, _ *space.Space, _ hardware.Device, permitted func([]hardware.Setting) error) error
+}
 
-// openControls opens controls of the settings that a problem changes; there are none if it changes none.
-func openControls(devices []device.Listed, p *problem.Problem, check settingsCheck) (controls, error) {
-	names := p.SettingNames()
+// openControls opens controls of some settings, if there are any.
+func openControls(ctx context.Context, devices []device.Listed, names []string, p settled) (all controls, err error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, all.close())
+		}
+	}()
 	folder, err := SettingsFolder()
 	if err != nil {
 		return nil, err
 	}
-	var all controls
 	for _, d := range devices {
 		c, err := OpenControl(*d.Identity, names, folder)
 		if err != nil {
-			return nil, errors.Join(&SettingsError{err}, all.close())
+			return all, &SettingsError{err}
 		}
 		all = append(all, c)
-		if err := check(*d.Identity, c.Check); err != nil {
-			return nil, errors.Join(err, all.close())
+		s, err := p.Space(ctx, *d.Identity)
+		if err == nil {
+			err = p.CheckSettings(ctx, s, *d.Identity, c.Check)
+		}
+		if err != nil {
+			return all, err
 		}
 	}
 	for _, c := range all {
 		if err := c.Begin(); err != nil {
-			return nil, errors.Join(&SettingsError{err}, all.close())
+			return all, &SettingsError{err}
 		}
 	}
 	return all, nil
@@ -80,17 +90,6 @@ func (all controls) close() error {
 	return errors.Join(each.Of(all, (*observe.Control).Close)...)
 }
 
-// checkSettings checks the settings that the specification has on a device.
-func (s *Session) checkSettings(ctx context.Context) settingsCheck {
-	return func(d hardware.Device, permitted func([]hardware.Setting) error) error {
-		all, err := s.plan.Spec.Space(ctx, d)
-		if err != nil {
-			return err
-		}
-		return s.plan.Spec.CheckSettings(ctx, all, d, permitted)
-	}
-}
-
 // A ControlledPool is a pool of an agent, with the settings of its device.
 type ControlledPool struct {
 	*worker.Pool
@@ -101,13 +100,7 @@ type ControlledPool struct {
 // OpenControlled opens a pool that may change settings of its device, if the problem does.
 func OpenControlled(ctx context.Context, l device.Listed, p *problem.Problem, o worker.Options) (*ControlledPool, error) {
 	devices := []device.Listed{l}
-	all, err := openControls(devices, p, func(d hardware.Device, permitted func([]hardware.Setting) error) error {
-		s, err := p.Space(ctx, d)
-		if err != nil {
-			return err
-		}
-		return p.CheckSettings(ctx, s, d, permitted)
-	})
+	all, err := openControls(ctx, devices, p.SettingNames(), p)
 	if err != nil {
 		return nil, err
 	}
