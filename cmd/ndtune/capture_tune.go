@@ -108,7 +108,7 @@ func (k *capturing) prepare(ctx context.Context, a *capture.Answer) error {
 			return err
 		}
 		k.say("%s: repeating the captured launch, and writing %s", a.Name, a.Spec)
-		compiler := initial.Compiler{Device: on, Timeout: k.options.evaluation.buildTimeout}
+		compiler := initial.Compiler{Device: on, Timeout: k.options.evaluation.BuildTimeout}
 		if _, err := initial.FromCapture(ctx, launch, a.Spec, compiler); err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (k *capturing) search(ctx context.Context, t *console, a *capture.Answer, l
 		return err
 	}
 	// A kernel that takes long is launched less often: always as often, since a run log has results of one number of launches.
-	if n := int(float64(timed) / max(1, a.Mean())); n < task.DefaultLaunches && k.options.evaluation.iterations == 0 {
+	if n := int(float64(timed) / max(1, a.Mean())); n < task.DefaultLaunches && k.options.evaluation.Iterations == 0 {
 		j.evaluation.Iterations = max(1, n)
 		if most != 1 {
 			k.say("%s: %s of each configuration, since one takes %s ms", a.Name, figure.Count(j.evaluation.Iterations, "timed launch"),

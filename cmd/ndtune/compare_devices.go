@@ -160,7 +160,7 @@ func (k *comparing) environment(o *tune.Outcome, j *job) error {
 // open opens an evaluator for the configurations that are wanted on a device.
 func (k *comparing) open(ctx context.Context, on *compare.Target, wanted []space.Configuration) (*compare.Opened, error) {
 	j, place := k.jobOf(on, on.CrossLog)
-	j.plan.Strategy, j.evaluation.Named = session.Strategy{Name: record.StrategyCompare}, true
+	j.plan.Strategy, j.evaluation.Single = session.Strategy{Name: record.StrategyCompare}, true
 	peaksOf := on.SearchLog
 	if on.Given != nil {
 		peaksOf = on.Given.Name

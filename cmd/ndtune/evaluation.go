@@ -22,29 +22,25 @@ import (
 
 // evaluationOptions say how configurations are evaluated.
 type evaluationOptions struct {
-	iterations                  int // 0: those of the specification
-	buildTimeout, kernelTimeout time.Duration
-	allow                       string
-	workers                     int // 0: as many as are worth it
+	session.Evaluation // with the flags
+	allow              string
 
-	untimed   bool            // the kernel is launched once
-	inProcess bool            // there are no workers
-	inFleet   bool            // on other machines
-	shared    *worker.Reserve // of the commands of this process; nil: this is the only one
+	inFleet bool            // on other machines
+	shared  *worker.Reserve // of the commands of this process; nil: this is the only one
 }
 
 func (o *evaluationOptions) flags(s *specOptions) []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{
-			Name: "iterations", Destination: &o.iterations, Category: categoryEvaluation, Usage: "timed launches of each configuration",
+			Name: "iterations", Destination: &o.Iterations, Category: categoryEvaluation, Usage: "timed launches of each configuration",
 			DefaultText: fmt.Sprintf("measure.launches of the specification, else %d", task.DefaultLaunches),
 		},
 		&cli.DurationFlag{
-			Name: "build-timeout", Destination: &o.buildTimeout, Value: worker.DefaultBuildTimeout, Category: categoryEvaluation,
+			Name: "build-timeout", Destination: &o.BuildTimeout, Value: worker.DefaultBuildTimeout, Category: categoryEvaluation,
 			Usage: "give up a configuration whose build takes longer than `DURATION`, with the first launch if the driver compiles in it",
 		},
 		&cli.DurationFlag{
-			Name: "kernel-timeout", Destination: &o.kernelTimeout, Value: worker.DefaultKernelTimeout, Category: categoryEvaluation,
+			Name: "kernel-timeout", Destination: &o.KernelTimeout, Value: worker.DefaultKernelTimeout, Category: categoryEvaluation,
 			Usage: "give up a configuration if a launch takes longer than `DURATION`, or longer than 1s and 20 times the best " +
 				"so far",
 		},
@@ -56,25 +52,27 @@ func (o *evaluationOptions) flags(s *specOptions) []cli.Flag {
 		},
 		newAllowFlag(&o.allow, "let the specification do `WHAT`: settings, change those of the device while it measures: locked clocks, the power limit "+
 			"(docs/observers.md)"),
-		&cli.IntFlag{Name: "workers", Destination: &o.workers, Category: categoryEvaluation, DefaultText: "as many as are worth their start",
+		&cli.IntFlag{Name: "workers", Destination: &o.Workers, Category: categoryEvaluation, DefaultText: "as many as are worth their start",
 			Usage: "at most `N` processes that build; 0: none, for debugging a driver"},
 	}
 }
 
 // read refuses a number of workers that there cannot be, and flags about workers if there are none.
 func (o *evaluationOptions) read(c *cli.Context) error {
-	if o.workers < 0 {
-		return wrong("--workers %d: want a positive number, or 0 for this process", o.workers)
+	if o.Workers < 0 {
+		return wrong("--workers %d: want a positive number, or 0 for this process", o.Workers)
 	}
-	o.untimed = o.iterations == 0 && c.IsSet("iterations")
-	o.inProcess = o.workers == 0 && c.IsSet("workers")
+	if o.Iterations == 0 && c.IsSet("iterations") {
+		o.Iterations = device.Untimed
+	}
+	o.InProcess = o.Workers == 0 && c.IsSet("workers")
 	if o.inFleet = c.String("fleet") != ""; o.inFleet && c.IsSet("workers") {
 		return wrong("--workers %d is about this machine, and --fleet or NDTUNE_FLEET about others: leave out one of them, "+
-			"or add --fleet ''", o.workers)
+			"or add --fleet ''", o.Workers)
 	}
 	o.shared = sharedReserve(c)
 	for _, name := range timeoutFlags {
-		if o.inProcess && c.IsSet(name) {
+		if o.InProcess && c.IsSet(name) {
 			return wrong("--workers 0 has no worker to watch: leave out --%s", name)
 		}
 	}
@@ -83,14 +81,9 @@ func (o *evaluationOptions) read(c *cli.Context) error {
 
 // on returns how configurations are evaluated for a console.
 func (o *evaluationOptions) on(t *console) session.Evaluation {
-	e := session.Evaluation{
-		InProcess: o.inProcess, Workers: o.workers, Output: t.diagnostics(), Iterations: o.iterations,
-		BuildTimeout: o.buildTimeout, KernelTimeout: o.kernelTimeout, AllowSettings: allows(o.allow, allowSettings),
-	}
-	if o.untimed {
-		e.Iterations = device.Untimed
-	}
-	if no, _ := strconv.ParseBool(os.Getenv(noPeakVariable)); !no && !o.untimed {
+	e := o.Evaluation
+	e.Output, e.AllowSettings = t.diagnostics(), allows(o.allow, allowSettings)
+	if no, _ := strconv.ParseBool(os.Getenv(noPeakVariable)); !no && o.Iterations != device.Untimed {
 		e.MeasurePeaks = func(ctx context.Context, l device.Listed, d hardware.Device, figures []string, r *worker.Reserve) (*hardware.Peaks, error) {
 			return measurePeaks(ctx, t, l, d, figures, r)
 		}

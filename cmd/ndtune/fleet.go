@@ -248,11 +248,9 @@ func runAgent(ctx context.Context, t *console, o *agentOptions) error {
 	}
 	for _, l := range all {
 		reserve := worker.NewReserve(t.diagnostics()) // warm processes for the next search
-		open := func(ctx context.Context, p *problem.Problem, s fleet.Settings) (fleet.Opened, error) {
-			return session.OpenControlled(ctx, l, p, worker.Options{
-				Workers: o.workers, Peaks: s.Peaks, Iterations: s.Iterations, EarlyStop: s.EarlyStop,
-				BuildTimeout: s.BuildTimeout, KernelTimeout: s.KernelTimeout, Reserve: reserve, Note: t.note,
-			})
+		open := func(ctx context.Context, p *problem.Problem, of worker.Options) (fleet.Opened, error) {
+			of.Workers, of.Reserve, of.Note = o.workers, reserve, t.note
+			return session.OpenControlled(ctx, l, p, of)
 		}
 		a.Devices = append(a.Devices, fleet.Device{Selector: l.Selector(), Identity: session.Describe(l, t.note), Open: open, Close: reserve.Close})
 		t.say("offered: %s, %s", l.Selector(), strings.TrimSpace(l.Name))

@@ -80,7 +80,7 @@ func (j *job) checkFiles() error {
 // reserve that holds it is nil if the search has no workers here.
 func (o *evaluationOptions) prepareWorker(t *console, selector string) (r *worker.Reserve, done func()) {
 	r, done = o.shared, func() {}
-	if o.inProcess || o.inFleet {
+	if o.InProcess || o.inFleet {
 		return nil, done
 	}
 	if r == nil {

@@ -72,7 +72,7 @@ func (o *runOptions) read(c *cli.Context) error {
 
 func runSpec(ctx context.Context, t *console, o *runOptions) error {
 	e := o.evaluation.on(t)
-	e.Named, e.Outputs = true, o.outputs
+	e.Single, e.Outputs = true, o.outputs
 	choose := sync.OnceValues(func() (device.Listed, error) { return selectDevice(o.device) })
 	if o.json && o.spec.isInput() {
 		return o.runEach(ctx, t, e, choose)

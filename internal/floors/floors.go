@@ -14,7 +14,8 @@ var Floors = [][]string{
 	{"tune", "tune/search/command"},
 	{"tune/device", "tune/record", "tune/loop"},
 	{"tune/capture", "tune/device/peak", "tune/compare", "tune/wisdom"},
-	{"tune/spec", "tune/worker", "tune/simulate", "tune/report", "tune/export", "tune/fleet", "tune/check"},
-	{"diffusion", "matmul", "tune/live", "tune/initial", "tune/session", "internal/foreign"},
+	{"tune/spec", "tune/worker", "tune/simulate", "tune/report", "tune/export", "tune/check"},
+	{"diffusion", "matmul", "tune/live", "tune/initial", "tune/fleet", "internal/foreign"},
+	{"tune/session"},
 	{"cmd/ndtune"},
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/worker"
 )
 
 // defaultRecorded is a recorded space of 4362 configurations.
@@ -191,7 +192,7 @@ func hostAgents(ctx context.Context, url, path string, n int) error {
 		defer c.Close()
 		a := &fleet.Agent{Machine: scaleMachine, Tool: "proof", Devices: []fleet.Device{{
 			Selector: fmt.Sprintf("%d:%d", os.Getpid(), i), Identity: recordedDevice,
-			Open: func(context.Context, *problem.Problem, fleet.Settings) (fleet.Opened, error) { return e, nil },
+			Open: func(context.Context, *problem.Problem, worker.Options) (fleet.Opened, error) { return e, nil },
 		}}}
 		all.Go(func() { _ = a.Run(ctx, c) })
 	}

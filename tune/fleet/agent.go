@@ -17,6 +17,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/worker"
 )
 
 // A Device is a device of an agent.
@@ -24,8 +25,8 @@ type Device struct {
 	Selector string // on its machine
 	Identity hardware.Device
 
-	// Open opens an evaluator for a problem. An agent has one open at a time for each device.
-	Open func(context.Context, *problem.Problem, Settings) (Opened, error)
+	// Open opens an evaluator for a problem, with options that came from its search. An agent has one open at a time for each device.
+	Open func(context.Context, *problem.Problem, worker.Options) (Opened, error)
 
 	// Close is called when the agent ends; nil: nothing is.
 	Close func()
@@ -296,7 +297,7 @@ func (s *station) open(ctx context.Context, next search) error {
 		return err
 	}
 	s.close()
-	e, err := s.device.Open(ctx, p, next.Settings)
+	e, err := s.device.Open(ctx, p, next.Worker)
 	if err != nil {
 		return err
 	}

@@ -17,11 +17,12 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/worker"
 )
 
 // Options of an [Evaluator].
 type Options struct {
-	Settings Settings
+	Worker worker.Options // of the agents' pools
 
 	// Search is the id of the search, of letters and digits. An evaluator with the id of an earlier one gets
 	// the results that came after that one ended. "": a new id.
@@ -80,7 +81,7 @@ func Open(ctx context.Context, c *Connection, p *problem.Problem, d hardware.Dev
 		answers: make(chan answer), early: map[string]answer{}, answered: map[string]bool{},
 		search: search{
 			Protocol: Protocol, ID: cmp.Or(o.Search, rand.Text()), Begun: rand.Text(), Kernel: p.KernelName(),
-			Digest: p.Digest(), Object: p.Digest(), Device: d, Settings: o.Settings,
+			Digest: p.Digest(), Object: p.Digest(), Device: d, Worker: o.Worker,
 		},
 	}
 	if e.note == nil {
@@ -212,7 +213,7 @@ func (e *Evaluator) await(ctx context.Context) error {
 		for _, p := range e.present() {
 			if p.Search == e.search.ID {
 				e.device = p.Device
-				e.device.Peaks = e.search.Settings.Peaks
+				e.device.Peaks = e.search.Worker.Peaks
 				return nil
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/worker"
 )
 
 // FuzzMessage: whatever is sent, it is a message or an error; a message is the same after it was sent on; its configurations are those of the
@@ -23,7 +24,7 @@ func FuzzMessage(f *testing.F) {
 		Readings: []hardware.Reading{{Quantity: hardware.Clock, Value: 1200}}}
 	for i, m := range []versioned{
 		Announcement{Protocol: Protocol, Agent: "a", Machine: "m", Selector: "0:0", Device: gpu, Since: now, Refused: []Refusal{{"s", "why"}}, Silence: 1},
-		search{Protocol: Protocol, ID: "s", Device: gpu, Settings: Settings{Iterations: 3, Peaks: &hardware.Peaks{}}},
+		search{Protocol: Protocol, ID: "s", Device: gpu, Worker: worker.Options{Iterations: 3, Peaks: &hardware.Peaks{}}},
 		work{Protocol: Protocol, Key: "k.1", Values: some},
 		answer{Protocol: Protocol, Search: "s", Key: "k.1", Device: "m/0:0", Result: result},
 		answer{Protocol: Protocol, Turns: []tune.Turns{{Times: []float64{1, 2}}, {Reason: "why"}}, Failed: "no"},

@@ -20,6 +20,7 @@ import (
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/worker"
 )
 
 func configured(t *testing.T, p *problem.Problem, i int) space.Configuration {
@@ -132,7 +133,7 @@ func aServerThatForgets(t *testing.T) {
 func TestASearchOutOfSight(t *testing.T) {
 	s, p := listen(t), newProblem(t, 1)
 	device := &interrupted{fake: fake{of: correct, capacity: 1}, begun: make(chan struct{}), over: make(chan struct{})}
-	start(t, s, "m", func(context.Context, *problem.Problem, Settings) (Opened, error) { return device, nil })
+	start(t, s, "m", func(context.Context, *problem.Problem, worker.Options) (Opened, error) { return device, nil })
 	e := open(t, s, p, Options{Search: "s"})
 	brought := hide(t, connect(t, s), "s", device.begun, device.over)
 	if r, err := tune.EvaluateOne(t.Context(), e, configured(t, p, 0)); err != nil || r.Status != tune.Correct {
@@ -206,7 +207,7 @@ func (i *interrupted) Remeasure(ctx context.Context, all []space.Configuration, 
 func aMeasurementOutOfSight(t *testing.T) {
 	s, p := listen(t), newProblem(t, 1)
 	device := &interrupted{fake: fake{of: correct, capacity: 1}, measures: true, begun: make(chan struct{}), over: make(chan struct{})}
-	start(t, s, "m", func(context.Context, *problem.Problem, Settings) (Opened, error) { return device, nil })
+	start(t, s, "m", func(context.Context, *problem.Problem, worker.Options) (Opened, error) { return device, nil })
 	e := open(t, s, p, Options{Search: "s"})
 	brought := hide(t, connect(t, s), "s", device.begun, device.over)
 	if times, err := e.Remeasure(t.Context(), []space.Configuration{configured(t, p, 0)}, 2); err != nil || len(times) != 1 {
@@ -298,7 +299,7 @@ func TestAgentsThatLeaveInOrder(t *testing.T) {
 	s, p := listen(t), newProblem(t, 1)
 	var e *Evaluator
 	held := make(chan struct{})
-	stuck := func(context.Context, *problem.Problem, Settings) (Opened, error) {
+	stuck := func(context.Context, *problem.Problem, worker.Options) (Opened, error) {
 		return &holder{fake{capacity: 1}, held}, nil
 	}
 	end := start(t, s, "m0", stuck)
@@ -446,7 +447,7 @@ func (b *breaks) Evaluate(context.Context, <-chan space.Configuration, chan<- tu
 func TestADeviceThatBreaks(t *testing.T) {
 	s, p := listen(t), newProblem(t, 5)
 	var opened atomic.Int64
-	start(t, s, "m", func(context.Context, *problem.Problem, Settings) (Opened, error) {
+	start(t, s, "m", func(context.Context, *problem.Problem, worker.Options) (Opened, error) {
 		if opened.Add(1) == 1 {
 			return &breaks{fake{capacity: 1}}, nil
 		}
@@ -475,7 +476,7 @@ func TestASearchThatBeginsAgain(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	first, second, done := make(chan *Evaluator, 1), make(chan *Evaluator, 1), make(chan error, 1)
 	a := &Agent{Machine: "m"}
-	a.Devices = []Device{{Selector: "0:0", Identity: gpu, Open: func(_ context.Context, _ *problem.Problem, own Settings) (Opened, error) {
+	a.Devices = []Device{{Selector: "0:0", Identity: gpu, Open: func(_ context.Context, _ *problem.Problem, own worker.Options) (Opened, error) {
 		if own.Iterations == 1 {
 			return &breaks{fake{capacity: 1}}, nil
 		}
@@ -488,7 +489,7 @@ func TestASearchThatBeginsAgain(t *testing.T) {
 		}
 		close(first)
 		e.Close()
-		e, err := Open(t.Context(), c, p, gpu, Options{Search: "s", Settings: Settings{Iterations: 2}})
+		e, err := Open(t.Context(), c, p, gpu, Options{Search: "s", Worker: worker.Options{Iterations: 2}})
 		if err != nil {
 			t.Error(err)
 			cancel()
@@ -504,7 +505,7 @@ func TestASearchThatBeginsAgain(t *testing.T) {
 	}
 	go func() { done <- a.Run(ctx, own) }()
 	defer func() { cancel(); <-done }()
-	first <- open(t, s, p, Options{Search: "s", Settings: Settings{Iterations: 1}})
+	first <- open(t, s, p, Options{Search: "s", Worker: worker.Options{Iterations: 1}})
 	e := <-second
 	if e == nil {
 		return
@@ -519,13 +520,13 @@ func TestASearchThatBeginsAgain(t *testing.T) {
 // TestACoordinatorThatDied: one that goes on at once, with other settings, does not wait for what agents do with those of before.
 func TestACoordinatorThatDied(t *testing.T) {
 	s, p, held := listen(t), newProblem(t, 5), make(chan struct{}, 1)
-	start(t, s, "m", func(_ context.Context, _ *problem.Problem, own Settings) (Opened, error) {
+	start(t, s, "m", func(_ context.Context, _ *problem.Problem, own worker.Options) (Opened, error) {
 		if own.Iterations == 1 {
 			return &holder{fake{capacity: 1}, held}, nil
 		}
 		return &fake{of: correct, capacity: 1}, nil
 	})
-	e := open(t, s, p, Options{Search: "s", Settings: Settings{Iterations: 1}})
+	e := open(t, s, p, Options{Search: "s", Worker: worker.Options{Iterations: 1}})
 	c := configured(t, p, 0)
 	if err := e.ask(t.Context(), question{keyOf(c) + keySeparator + "1", c}); err != nil {
 		t.Fatal(err)
@@ -533,7 +534,7 @@ func TestACoordinatorThatDied(t *testing.T) {
 	<-held
 	e.end() // it announces nothing more
 	e.all.Wait()
-	outcome, err := loop.Run(t.Context(), p, open(t, s, p, Options{Search: "s", Settings: Settings{Iterations: 2}}), loop.Options{})
+	outcome, err := loop.Run(t.Context(), p, open(t, s, p, Options{Search: "s", Worker: worker.Options{Iterations: 2}}), loop.Options{})
 	if err != nil || len(outcome.Results) != 5 {
 		t.Fatalf("%+v, %v", outcome, err)
 	}

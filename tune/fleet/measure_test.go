@@ -12,6 +12,7 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/worker"
 )
 
 // TestDifferentCards: the truly best configuration is measured on the slowest of three devices. As the best of that device it is a
@@ -111,7 +112,7 @@ func TestADoubtIsSettledWithoutTheDriversCache(t *testing.T) {
 			<-first
 			return tune.Result{Status: tune.Compile, Reason: "cannot write"}
 		}}, probe}
-		start(t, s, name, func(context.Context, *problem.Problem, Settings) (Opened, error) { return e, nil })
+		start(t, s, name, func(context.Context, *problem.Problem, worker.Options) (Opened, error) { return e, nil })
 	}
 	e := open(t, s, p, Options{})
 	for changed := e.changes(); len(e.willing()) < 2; changed = e.changes() {
@@ -156,7 +157,7 @@ func TestFinalistsAreObservedAgain(t *testing.T) {
 		r.Readings = []hardware.Reading{{Quantity: hardware.Energy, Value: 9}}
 		return r
 	}}}
-	start(t, s, "m", func(context.Context, *problem.Problem, Settings) (Opened, error) { return e, nil })
+	start(t, s, "m", func(context.Context, *problem.Problem, worker.Options) (Opened, error) { return e, nil })
 	outcome, err := loop.Run(t.Context(), p, open(t, s, p, Options{}), loop.Options{})
 	if err != nil {
 		t.Fatal(err)

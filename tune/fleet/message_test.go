@@ -19,11 +19,12 @@ import (
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/worker"
 )
 
 func TestRefusals(t *testing.T) {
 	s, p := listen(t), newProblem(t, 2)
-	start(t, s, "m", func(context.Context, *problem.Problem, Settings) (Opened, error) {
+	start(t, s, "m", func(context.Context, *problem.Problem, worker.Options) (Opened, error) {
 		return nil, fmt.Errorf("out of memory")
 	})
 	_, err := Open(t.Context(), connect(t, s), p, gpu, Options{})
@@ -254,5 +255,20 @@ func TestClockJumps(t *testing.T) {
 		if what, since := a.Doing(); what != "k" || since < 0 {
 			t.Errorf("a jump by %v: %s for %v", jump, what, since)
 		}
+	}
+}
+
+// TestOptionsThatTravel: a search says no more of an agent's pool than what is the same on all machines, whatever it sends.
+func TestOptionsThatTravel(t *testing.T) {
+	same := worker.Options{Iterations: 3, EarlyStop: 2, BuildTimeout: time.Second, KernelTimeout: time.Minute, Peaks: &hardware.Peaks{}}
+	all := same
+	all.Workers, all.Single, all.Outputs, all.Timer, all.Maker, all.Input = 9, true, "folder", "host", "maker", "input"
+	s, err := decode[search](encode(search{Protocol: Protocol, Worker: all}))
+	if err != nil || !reflect.DeepEqual(s.Worker, same) {
+		t.Errorf("%+v, %v", s.Worker, err)
+	}
+	hostile := fmt.Appendf(nil, `{"protocol":%d,"settings":{"Workers":9,"Outputs":"folder","Maker":"maker","Output":{},"Set":[]}}`, Protocol)
+	if s, err = decode[search](hostile); err != nil || !reflect.DeepEqual(s.Worker, worker.Options{}) {
+		t.Errorf("%+v, %v", s.Worker, err)
 	}
 }

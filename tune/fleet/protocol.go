@@ -14,6 +14,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
+	"github.com/ndtune/ndtune/tune/worker"
 )
 
 // Protocol is the version of the messages. Programs of different versions do not work together.
@@ -103,16 +104,7 @@ type search struct {
 	Digest   string          `json:"digest"` // of the problem
 	Object   string          `json:"object"` // name in the object store
 	Device   hardware.Device `json:"device"` // of the kind that the search is for
-	Settings Settings        `json:"settings"`
-}
-
-// Settings say how agents evaluate. Zero fields have the defaults of the agent.
-type Settings struct {
-	Iterations    int             `json:"iterations,omitempty"`
-	EarlyStop     float64         `json:"early_stop"`
-	BuildTimeout  time.Duration   `json:"build_timeout,omitempty"`  // nanoseconds
-	KernelTimeout time.Duration   `json:"kernel_timeout,omitempty"` // nanoseconds
-	Peaks         *hardware.Peaks `json:"peaks,omitempty"`
+	Worker   worker.Options  `json:"settings"`
 }
 
 type values = map[string]record.JSONValue

@@ -12,6 +12,7 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/worker"
 )
 
 var gpu = hardware.Device{Name: "GPU", Vendor: "V", Platform: "P", Driver: "1", Type: "gpu", Version: "OpenCL 3.0", ComputeUnits: 4}
@@ -112,7 +113,7 @@ func connect(t testing.TB, s *natsserver.Server) *Connection {
 }
 
 // start runs an agent with one device until the test or the returned function ends it.
-func start(t testing.TB, s *natsserver.Server, name string, open func(context.Context, *problem.Problem, Settings) (Opened, error)) (end func()) {
+func start(t testing.TB, s *natsserver.Server, name string, open func(context.Context, *problem.Problem, worker.Options) (Opened, error)) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	a := &Agent{Machine: name, Tool: "test", Devices: []Device{{Selector: "0:0", Identity: gpu, Open: open}}}
@@ -128,8 +129,8 @@ func start(t testing.TB, s *natsserver.Server, name string, open func(context.Co
 	return end
 }
 
-func opens(f *fake) func(context.Context, *problem.Problem, Settings) (Opened, error) {
-	return func(context.Context, *problem.Problem, Settings) (Opened, error) { return f, nil }
+func opens(f *fake) func(context.Context, *problem.Problem, worker.Options) (Opened, error) {
+	return func(context.Context, *problem.Problem, worker.Options) (Opened, error) { return f, nil }
 }
 
 func open(t testing.TB, s *natsserver.Server, p *problem.Problem, o Options) *Evaluator {

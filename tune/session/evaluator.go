@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -25,18 +24,11 @@ type Evaluator interface {
 	Close()
 }
 
-// An Evaluation says how configurations are evaluated.
+// An Evaluation says how configurations are evaluated. Of the options, the session sets EarlyStop, Timer, Peaks, Set and Note.
 type Evaluation struct {
-	InProcess     bool            // without workers, on one device
-	Workers       int             // that build; 0: as many as are worth it
-	Reserve       *worker.Reserve // of workers, for this machine; nil: one of the session's own
-	Output        io.Writer       // gets what workers and drivers print; nil: it is dropped
-	Iterations    int             // timed launches, or device.Untimed; 0: those of the specification
-	Outputs       string          // as in [device.Options]
-	BuildTimeout  time.Duration
-	KernelTimeout time.Duration
+	worker.Options // Single: the user named the configurations, and each is measured in full
 
-	Named         bool // the user named the configurations: each is measured in full
+	InProcess     bool // without workers, on one device
 	AllowSettings bool // the specification may change settings of the devices
 
 	// MeasurePeaks measures figures of a device, in a worker of a reserve if it has one, and keeps them with those that the
@@ -51,12 +43,13 @@ func (s *Session) OpenEvaluator(ctx context.Context) error {
 		return wrongOption("the specification changes settings of the device (measure.settings: %s): allow it with --allow settings; "+
 			"they are restored at the end (docs/observers.md)", strings.Join(names, ", "))
 	}
-	earlyStop := p.Timing().EarlyStop
-	if s.evaluation.Named {
-		earlyStop = 0
-	}
 	if s.place.Fleet != nil {
-		return s.openFleet(ctx, earlyStop)
+		e, err := fleet.Open(ctx, s.place.Fleet, p, *s.place.Devices[0].Identity,
+			fleet.Options{Search: s.fleetSearch(), Note: s.listener.Note, Worker: s.options()})
+		if err == nil {
+			s.Evaluator = e
+		}
+		return err
 	}
 	var err error
 	if s.controls, err = openControls(ctx, s.place.Devices, p.SettingNames(), s.plan.Spec); err != nil {
@@ -66,54 +59,40 @@ func (s *Session) OpenEvaluator(ctx context.Context) error {
 		s.listener.Say(strings.Join(p.SettingNames(), ", ") + " of the device will be changed, and restored at the end.")
 	}
 	if s.evaluation.InProcess {
-		return s.openDevice(earlyStop)
+		return s.openDevice()
 	}
-	return s.openPool(ctx, earlyStop)
-}
-
-// openDevice opens a device in this process.
-func (s *Session) openDevice(earlyStop float64) error {
-	if len(s.place.Devices) > 1 {
-		return wrongOption("--workers 0 evaluates on one device, and --device names %d; name one of them", len(s.place.Devices))
-	}
-	o := device.Options{Timer: s.timer, Peaks: s.limits.peaks, Iterations: s.launches(), EarlyStop: earlyStop, Outputs: s.evaluation.Outputs}
-	if len(s.controls) > 0 {
-		o.Set = s.controls[0].Set
-	}
-	e, err := device.Open(s.place.Devices[0].Device, s.plan.Spec.Problem, o)
-	if err == nil {
-		s.Evaluator = e
-	}
-	return err
-}
-
-// openPool opens a pool of workers.
-func (s *Session) openPool(ctx context.Context, earlyStop float64) error {
 	if s.evaluation.Reserve == nil {
 		s.own = worker.NewReserve(s.evaluation.Output)
 		s.evaluation.Reserve = s.own
 	}
-	e := s.evaluation
-	pool, err := worker.Open(ctx, s.place.Devices, s.plan.Spec.Problem, worker.Options{
-		Workers: e.Workers, Single: e.Named, Timer: s.timer, Peaks: s.limits.peaks, Iterations: s.launches(), EarlyStop: earlyStop,
-		BuildTimeout: e.BuildTimeout, KernelTimeout: e.KernelTimeout, Set: s.controls.setters(),
-		Outputs: e.Outputs, Reserve: e.Reserve, Note: s.listener.Note,
-	})
+	pool, err := worker.Open(ctx, s.place.Devices, p, s.options())
 	if err == nil {
 		s.Evaluator = pool
 	}
 	return err
 }
 
-// openFleet begins the search on the devices of a fleet.
-func (s *Session) openFleet(ctx context.Context, earlyStop float64) error {
-	e, err := fleet.Open(ctx, s.place.Fleet, s.plan.Spec.Problem, *s.place.Devices[0].Identity, fleet.Options{
-		Search: s.fleetSearch(), Note: s.listener.Note,
-		Settings: fleet.Settings{
-			Iterations: s.launches(), EarlyStop: earlyStop, Peaks: s.limits.peaks,
-			BuildTimeout: s.evaluation.BuildTimeout, KernelTimeout: s.evaluation.KernelTimeout,
-		},
-	})
+// options returns the options of a pool, here or on other machines.
+func (s *Session) options() worker.Options {
+	o, timing := s.evaluation.Options, s.plan.Spec.Problem.Timing()
+	if o.Iterations = cmp.Or(o.Iterations, timing.Launches); !o.Single {
+		o.EarlyStop = timing.EarlyStop
+	}
+	o.Timer, o.Peaks, o.Set, o.Note = s.timer, s.limits.peaks, s.controls.setters(), s.listener.Note
+	return o
+}
+
+// openDevice opens a device in this process.
+func (s *Session) openDevice() error {
+	if len(s.place.Devices) > 1 {
+		return wrongOption("--workers 0 evaluates on one device, and --device names %d; name one of them", len(s.place.Devices))
+	}
+	of := s.options()
+	o := device.Options{Timer: of.Timer, Peaks: of.Peaks, Iterations: of.Iterations, EarlyStop: of.EarlyStop, Outputs: of.Outputs}
+	if len(s.controls) > 0 {
+		o.Set = s.controls[0].Set
+	}
+	e, err := device.Open(s.place.Devices[0].Device, s.plan.Spec.Problem, o)
 	if err == nil {
 		s.Evaluator = e
 	}
@@ -136,9 +115,4 @@ func (s *Session) fleetSearch() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%t\n%q", s.plan.Spec.Problem.Digest(), s.plan.Size.String(),
 		begun.UTC().Format(time.RFC3339Nano), compares, kind))
 	return hex.EncodeToString(sum[:16])
-}
-
-// launches returns the number of timed launches of a configuration.
-func (s *Session) launches() int {
-	return cmp.Or(s.evaluation.Iterations, s.plan.Spec.Problem.Timing().Launches)
 }

@@ -19,7 +19,7 @@ func (s *Session) header(priors []Prior) record.Header {
 		h.SpaceSize = s.Space.Len()
 	}
 	h.Metrics, h.Verified = p.MetricNames(h.Device), p.Verified()
-	h.Iterations, h.Strategy, h.Seed, h.Tool = s.launches(), s.plan.Strategy.Name, s.plan.Seed, s.plan.Tool
+	h.Iterations, h.Strategy, h.Seed, h.Tool = s.options().Iterations, s.plan.Strategy.Name, s.plan.Seed, s.plan.Tool
 	for i, prior := range priors {
 		text := filepath.Base(prior.Path)
 		if i >= len(s.plan.Priors.Named) {

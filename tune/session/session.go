@@ -182,7 +182,7 @@ func (s *Session) run(ctx context.Context, o loop.Options) (*tune.Outcome, error
 
 // RunOne evaluates the only configuration of the space, once.
 func (s *Session) RunOne(ctx context.Context) (*tune.Outcome, error) {
-	return s.run(ctx, loop.Options{Finalists: -1, Untimed: s.launches() == device.Untimed})
+	return s.run(ctx, loop.Options{Finalists: -1, Untimed: s.options().Iterations == device.Untimed})
 }
 
 // Close ends the evaluator, restores the settings of the devices, and closes the log.

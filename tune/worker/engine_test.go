@@ -1,4 +1,4 @@
-package worker
+package worker_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/worker"
 )
 
 // BenchmarkEngineCost is what a configuration costs beyond its build and its launches, in
@@ -43,7 +44,7 @@ func BenchmarkEngineCost(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Run("in-process", func(b *testing.B) {
-		e, err := device.Open(testDevice(b).Device, whole, device.Options{})
+		e, err := device.Open(worker.TestDevice(b).Device, whole, device.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -51,7 +52,7 @@ func BenchmarkEngineCost(b *testing.B) {
 		benchEngineCost(b, whole, e)
 	})
 	b.Run("worker", func(b *testing.B) {
-		pool, err := Open(context.Background(), []device.Listed{testDevice(b)}, whole, Options{Single: true})
+		pool, err := worker.Open(context.Background(), []device.Listed{worker.TestDevice(b)}, whole, worker.Options{Single: true})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -78,9 +79,9 @@ func BenchmarkEngineCost(b *testing.B) {
 				b.Error(err)
 			}
 		}()
-		d := testDevice(b)
-		agent := &fleet.Agent{Devices: []fleet.Device{{Selector: d.Selector(), Identity: *d.Identity, Open: func(ctx context.Context, p *problem.Problem, _ fleet.Settings) (fleet.Opened, error) {
-			return Open(ctx, []device.Listed{d}, p, Options{Single: true})
+		d := worker.TestDevice(b)
+		agent := &fleet.Agent{Devices: []fleet.Device{{Selector: d.Selector(), Identity: *d.Identity, Open: func(ctx context.Context, p *problem.Problem, _ worker.Options) (fleet.Opened, error) {
+			return worker.Open(ctx, []device.Listed{d}, p, worker.Options{Single: true})
 		}}}}
 		go func() { ended <- agent.Run(ctx, there) }()
 		e, err := fleet.Open(ctx, here, whole, *d.Identity, fleet.Options{})

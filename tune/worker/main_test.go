@@ -63,6 +63,9 @@ func testDevice(t testing.TB) device.Listed {
 	return selectDevice(t, cmp.Or(os.Getenv("NDTUNE_TEST_DEVICE"), "cpu"))
 }
 
+// TestDevice is for the tests in worker_test, which import packages above this one.
+var TestDevice = testDevice
+
 // deviceFor is the device for an arrangement: of the stand-in's, one for which a pool chooses the arrangement itself.
 func deviceFor(t testing.TB, a arrangement) device.Listed {
 	t.Helper()

@@ -10,46 +10,47 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 )
 
-// Options of a [Pool]. Zero fields have the defaults named.
+// Options of a [Pool]. Zero fields have the defaults named. In JSON, they are those that are the same on all machines of a fleet.
 type Options struct {
 	// Workers is how many processes build at most; 0: one for each core, within the memory of the device. On a CPU device
 	// each of them evaluates whole configurations. On other devices one more process for each device measures, and builds
 	// for itself as long as another process is not worth its start.
-	Workers int
+	Workers int `json:"-"`
 
 	// Single lets one worker build and measure, for a single configuration.
-	Single bool
+	Single bool `json:"-"`
 
-	Iterations int     // timed launches of a configuration, or device.Untimed; those of the problem
-	EarlyStop  float64 // as in device.Options
+	Iterations int     `json:"iterations,omitempty"` // timed launches of a configuration, or device.Untimed; those of the problem
+	EarlyStop  float64 `json:"early_stop"`           // as in device.Options
 
-	BuildTimeout  time.Duration // for a build, with the first launch if the driver compiles in it; DefaultBuildTimeout
-	KernelTimeout time.Duration // for each other launch; DefaultKernelTimeout
+	BuildTimeout  time.Duration `json:"build_timeout,omitempty"`  // for a build, with the first launch if the driver compiles in it; DefaultBuildTimeout
+	KernelTimeout time.Duration `json:"kernel_timeout,omitempty"` // for each other launch; DefaultKernelTimeout
 
-	Outputs string // as in device.Options
+	Outputs string `json:"-"` // as in device.Options
 
-	Timer string // as in device.Options
+	Timer string `json:"-"` // as in device.Options
 
 	// Peaks are the measured peaks of the devices, for metrics and objectives; nil: unknown.
-	Peaks *hardware.Peaks
+	Peaks *hardware.Peaks `json:"peaks,omitempty"`
 
 	// Set changes the settings that configurations have, for each of the devices in their order; nil: that is not allowed. The
 	// pool calls it in this process, one call at a time. Its owner restores the settings after the pool is closed.
-	Set []device.Setter
+	Set []device.Setter `json:"-"`
 
 	// Maker is the name of the registered function that makes the problem, and Input its
 	// input, for problems that hold Go functions.
-	Maker, Input string
+	Maker string `json:"-"`
+	Input string `json:"-"`
 
 	// Output gets the lines that workers print; nil: they only serve as reasons of failures.
-	Output io.Writer
+	Output io.Writer `json:"-"`
 
 	// Reserve has workers of earlier pools, and gets those of this one; nil: they end with the pool. Its Output takes the
 	// place of that in these options.
-	Reserve *Reserve
+	Reserve *Reserve `json:"-"`
 
 	// Note gets sentences for the user; nil: they go to standard error.
-	Note func(text string)
+	Note func(text string) `json:"-"`
 }
 
 const (
