@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -232,25 +231,7 @@ func (o *checkOptions) best(ctx context.Context, s *spec.Spec, whole *space.Spac
 	if err := r.SetObjective(s.Problem.Objective().First()); err != nil {
 		return nil, wrong("%s: %w", path, err)
 	}
-	for _, place := range tune.Rank(s.Problem.Objective().First(), r.Results).Indices {
-		values := map[string]space.Value{}
-		of := r.Results[place].Configuration
-		for i, name := range of.Parameters().Names() {
-			values[name] = of.At(i)
-		}
-		maps.DeleteFunc(values, func(name string, _ space.Value) bool { _, own := s.Problem.Parameters().Index(name); return !own })
-		own, err := s.Problem.Parameters().ConfigureFirst(values)
-		if err != nil {
-			continue
-		}
-		if _, inside := whole.Index(own); inside {
-			best = append(best, own)
-		}
-		if len(best) == bestChecked {
-			break
-		}
-	}
-	if len(best) == 0 {
+	if best = check.Best(whole, s.Problem.Objective().First(), r.Results, bestChecked); len(best) == 0 {
 		return nil, wrong("%s has no correct configuration of this search space", path)
 	}
 	return best, nil

@@ -110,22 +110,22 @@ func runDiffusion(ctx context.Context, t *console, o *diffusionRunOptions) error
 	if err != nil {
 		return err
 	}
-	e, err := newExperiment(o, s, configuration, listed, described)
+	e, title, err := newExperiment(o, s, configuration, listed, described)
 	if err != nil {
 		return err
 	}
-	defer e.simulation.Close()
+	defer e.Close()
 	for i, n := range o.steps {
 		fmt.Fprintf(t.notes, "phase %d of %d: %s on %s, then on the CPU\n", i+1, len(o.steps), figure.Count(n, "step"), listed.Name)
-		if err := e.phase(ctx, n); err != nil {
+		if err := e.Advance(ctx, n); err != nil {
 			return err
 		}
 	}
-	e.report(t.out)
+	printExperiment(t.out, title, e)
 	if o.plot == "" {
 		return nil
 	}
-	if err := diffusion.Plot(o.plot, listed.Name, e.pictures); err != nil {
+	if err := diffusion.Plot(o.plot, listed.Name, e.Pictures); err != nil {
 		return err
 	}
 	fmt.Fprintf(t.notes, "picture: %s\n", o.plot)
@@ -151,7 +151,7 @@ func (o *diffusionRunOptions) configuration(ctx context.Context, d hardware.Devi
 		return refused(err)
 	}
 	parameters := s.Problem.Parameters()
-	values, common := map[string]space.Value{}, commonConfiguration(path, d)
+	values, common := map[string]space.Value{}, diffusion.CommonConfiguration(path, d)
 	for _, name := range parameters.Names() {
 		values[name] = common[name]
 	}
@@ -206,112 +206,55 @@ func diffusionSpecPath(kernel string, tuned *record.Record, deviceType string, p
 	return "", wrong("--kernel %s: there are %s%s", kernel, strings.Join(names, ", "), nearest.Hint(kernel, names))
 }
 
-// An experiment is one field that is advanced in three ways: on the device, on all cores of the CPU, and
-// on one of them.
-type experiment struct {
-	title      string // the device, the field, the kernel and its configuration
-	first      *diffusion.Field
-	simulation *diffusion.Simulation
-	onDevice   *diffusion.Field // after the last phase
-	all, one   *diffusion.Field
-	dt         float32
-	phases     []phaseTimes
-	total      phaseTimes
-	pictures   []diffusion.Phase
-}
-
-// phaseTimes are the times of a phase in the three ways.
-type phaseTimes struct {
-	steps            int
-	device, all, one diffusion.Timing
-	difference       float64 // largest of any cell, device against CPU, after the phase
-}
-
+// newExperiment returns the experiment in a configuration, and its title: the device, the field, the kernel and the configuration.
 func newExperiment(
 	o *diffusionRunOptions, s *spec.Spec, configuration space.Configuration, listed device.Listed, identity hardware.Device,
-) (*experiment, error) {
+) (*diffusion.Experiment, string, error) {
 	size := s.Problem.FixedProblemSize()
 	if len(size) != 2 {
-		return nil, errors.New("the specification has no fixed size of two dimensions")
+		return nil, "", errors.New("the specification has no fixed size of two dimensions")
 	}
 	nx, ny := size[0], size[1]
 	if limit := identity.MaxAllocation; limit > 0 && int64(ny) > limit/4/int64(nx) {
-		return nil, wrong("--nx %d --ny %d: the field is larger than %s, the most that %s has in one buffer",
+		return nil, "", wrong("--nx %d --ny %d: the field is larger than %s, the most that %s has in one buffer",
 			nx, ny, formatBytes(limit), identity.Name)
 	}
-	dt, ok := diffusion.TimeStep(s.Problem)
-	if !ok {
-		return nil, fmt.Errorf("%s: the constant dt is missing, or no number", s.Path)
+	if _, ok := diffusion.TimeStep(s.Problem); !ok {
+		return nil, "", fmt.Errorf("%s: the constant dt is missing, or no number", s.Path)
 	}
-	first := diffusion.NewField(nx, ny, o.seed)
-	simulation, err := diffusion.NewSimulation(listed.Device, s.Problem, configuration, first)
-	if err != nil {
-		return nil, err
-	}
+	e, err := diffusion.NewExperiment(listed.Device, s.Problem, configuration, diffusion.NewField(nx, ny, o.seed))
 	kernel := strings.TrimSuffix(path.Base(s.Path), ".yaml")
-	title := fmt.Sprintf("Using: %s\nfield: %d × %d cells; %s: %s", identity.Name, nx, ny, kernel, configuration)
-	return &experiment{title: title, first: first, simulation: simulation, all: first.Clone(), one: first.Clone(), dt: dt}, nil
+	return e, fmt.Sprintf("Using: %s\nfield: %d × %d cells; %s: %s", identity.Name, nx, ny, kernel, configuration), err
 }
 
-// phase advances all three fields by n steps.
-func (e *experiment) phase(ctx context.Context, n int) error {
-	times := phaseTimes{steps: n}
-	var err error
-	if times.device, err = e.simulation.Advance(ctx, n); err != nil {
-		return err
-	}
-	if times.all, err = diffusion.Advance(ctx, e.all, n, e.dt, 0); err != nil {
-		return err
-	}
-	if times.one, err = diffusion.Advance(ctx, e.one, n, e.dt, 1); err != nil {
-		return err
-	}
-	if e.onDevice, err = e.simulation.Field(); err != nil {
-		return err
-	}
-	times.difference = e.onDevice.MaxDifference(e.all)
-	e.phases = append(e.phases, times)
-	e.total = phaseTimes{
-		e.total.steps + n, plus(e.total.device, times.device), plus(e.total.all, times.all), plus(e.total.one, times.one),
-		max(e.total.difference, times.difference),
-	}
-	name := fmt.Sprintf("after %d steps", e.total.steps)
-	e.pictures = append(e.pictures, diffusion.Phase{Name: name, Device: e.onDevice, CPU: e.all.Clone()})
-	return nil
-}
-
-// report prints the times of all phases, the speed-ups, and how well device and CPU agree.
-func (e *experiment) report(w io.Writer) {
-	threads, total := figure.Count(runtime.GOMAXPROCS(0), "thread"), e.total
-	fmt.Fprintf(w, "%s\n\n", e.title)
+// printExperiment prints the times of all phases, the speed-ups, and how well device and CPU agree.
+func printExperiment(w io.Writer, title string, e *diffusion.Experiment) {
+	threads, total := figure.Count(runtime.GOMAXPROCS(0), "thread"), e.Total()
+	fmt.Fprintf(w, "%s\n\n", title)
 	rows := [][]string{{
 		"steps", "device", "its kernels", "CPU, " + threads, "CPU, 1 thread", "over all threads", "over 1 thread", "largest difference",
 	}}
-	for _, p := range append(e.phases, total) {
+	for _, p := range append(e.Phases, total) {
 		kernels := "–"
-		if p.device.Device > 0 {
-			kernels = formatDuration(p.device.Device)
+		if p.Device.Device > 0 {
+			kernels = formatDuration(p.Device.Device)
 		}
 		rows = append(rows, []string{
-			strconv.Itoa(p.steps), formatDuration(p.device.Wall), kernels, formatDuration(p.all.Wall), formatDuration(p.one.Wall),
-			formatGain(ratio(p.all.Wall, p.device.Wall)), formatGain(ratio(p.one.Wall, p.device.Wall)), formatNumber(p.difference),
+			strconv.Itoa(p.Steps), formatDuration(p.Device.Wall), kernels, formatDuration(p.All.Wall), formatDuration(p.One.Wall),
+			formatGain(ratio(p.All.Wall, p.Device.Wall)), formatGain(ratio(p.One.Wall, p.Device.Wall)), formatNumber(p.Difference),
 		})
 	}
 	figure.Columns(w, "  ", func(int) bool { return true }, rows...)
 	fmt.Fprintf(w, "\ncell updates a second: device %s, CPU %s on %s and %s on 1\n",
-		formatRate(total.device), formatRate(total.all), threads, formatRate(total.one))
+		formatRate(total.Device), formatRate(total.All), threads, formatRate(total.One))
 	launches := "the cost of launches is unknown: the driver does not time kernels"
-	if share, ok := total.device.LaunchShare(); ok {
+	if share, ok := total.Device.LaunchShare(); ok {
 		launches = fmt.Sprintf("launches cost %.0f %% of the time", 100*share)
 	}
 	fmt.Fprintf(w, "on the device: %s a launch; with one step a launch, memory would have to move %s GB/s for it; %s\n",
-		figure.Count(e.simulation.StepsPerLaunch(), "step"), formatNumber(total.device.BytesPerSecond()/1e9), launches)
+		figure.Count(e.StepsPerLaunch(), "step"), formatNumber(total.Device.BytesPerSecond()/1e9), launches)
 	fmt.Fprintf(w, "heat in the sheet: %.3f at first; %.3f on the device and %.3f on the CPU now (the rest left through the edges)\n",
-		e.first.Sum(), e.onDevice.Sum(), e.all.Sum())
-}
-
-func plus(a, b diffusion.Timing) diffusion.Timing {
-	return diffusion.Timing{Steps: a.Steps + b.Steps, Cells: b.Cells, Wall: a.Wall + b.Wall, Device: a.Device + b.Device}
+		e.First.Sum(), e.OnDevice.Sum(), e.OnCPU.Sum())
 }
 
 func ratio(a, b time.Duration) float64 {

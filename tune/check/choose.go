@@ -3,6 +3,8 @@ package check
 import (
 	"math/rand/v2"
 
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -68,4 +70,27 @@ func candidates(s *space.Space) []int {
 		all[i] = i
 	}
 	return all
+}
+
+// Best returns the best configurations of some results that are in a space, at most so many. The results may have other parameters, too.
+func Best(s *space.Space, o judge.Objective, results []tune.Result, most int) (best []space.Configuration) {
+	for _, place := range tune.Rank(o, results).Indices {
+		values, of := map[string]space.Value{}, results[place].Configuration
+		for i, name := range of.Parameters().Names() {
+			if _, own := s.Parameters().Index(name); own {
+				values[name] = of.At(i)
+			}
+		}
+		own, err := s.Parameters().ConfigureFirst(values)
+		if err != nil {
+			continue
+		}
+		if _, inside := s.Index(own); inside {
+			best = append(best, own)
+		}
+		if len(best) == most {
+			break
+		}
+	}
+	return best
 }

@@ -1,0 +1,81 @@
+package diffusion
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+// An Experiment is one field that is advanced in three ways: on the device, on all cores of the CPU, and on one of them. The caller must
+// close it.
+type Experiment struct {
+	First, OnDevice, OnCPU *Field // at the beginning, and after the last phase
+	Phases                 []PhaseTimes
+	Pictures               []Phase
+
+	simulation *Simulation
+	one        *Field // on one core
+	dt         float32
+}
+
+// PhaseTimes are the times of a phase in the three ways.
+type PhaseTimes struct {
+	Steps            int
+	Device, All, One Timing
+	Difference       float64 // largest of any cell, device against CPU, after the phase
+}
+
+// NewExperiment returns an experiment that begins with a field.
+func NewExperiment(d *cl.Device, p *problem.Problem, c space.Configuration, first *Field) (*Experiment, error) {
+	simulation, err := NewSimulation(d, p, c, first)
+	if err != nil {
+		return nil, err
+	}
+	dt, _ := TimeStep(p)
+	return &Experiment{First: first, OnCPU: first.Clone(), one: first.Clone(), simulation: simulation, dt: dt}, nil
+}
+
+// Close releases what the experiment has on the device.
+func (e *Experiment) Close() { e.simulation.Close() }
+
+// StepsPerLaunch is [Simulation.StepsPerLaunch].
+func (e *Experiment) StepsPerLaunch() int { return e.simulation.StepsPerLaunch() }
+
+// Advance advances all three fields by n steps, a phase.
+func (e *Experiment) Advance(ctx context.Context, n int) (err error) {
+	times := PhaseTimes{Steps: n}
+	if times.Device, err = e.simulation.Advance(ctx, n); err != nil {
+		return err
+	}
+	if times.All, err = Advance(ctx, e.OnCPU, n, e.dt, 0); err != nil {
+		return err
+	}
+	if times.One, err = Advance(ctx, e.one, n, e.dt, 1); err != nil {
+		return err
+	}
+	if e.OnDevice, err = e.simulation.Field(); err != nil {
+		return err
+	}
+	times.Difference = e.OnDevice.MaxDifference(e.OnCPU)
+	e.Phases = append(e.Phases, times)
+	name := fmt.Sprintf("after %d steps", e.Total().Steps)
+	e.Pictures = append(e.Pictures, Phase{Name: name, Device: e.OnDevice, CPU: e.OnCPU.Clone()})
+	return nil
+}
+
+// Total returns the sums of all phases, and the largest difference.
+func (e *Experiment) Total() (total PhaseTimes) {
+	for _, p := range e.Phases {
+		total = PhaseTimes{
+			total.Steps + p.Steps, total.Device.plus(p.Device), total.All.plus(p.All), total.One.plus(p.One), max(total.Difference, p.Difference),
+		}
+	}
+	return total
+}
+
+func (t Timing) plus(u Timing) Timing {
+	return Timing{Steps: t.Steps + u.Steps, Cells: u.Cells, Wall: t.Wall + u.Wall, Device: t.Device + u.Device}
+}
