@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/tune/space"
@@ -37,11 +38,8 @@ func appendFloat(b []byte, f float64) []byte {
 
 func appendFloats(b []byte, fs []float64) []byte {
 	b = append(b, '[')
-	for i, f := range fs {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendFloat(b, f)
+	for _, f := range fs {
+		b = appendFloat(separate(b), f)
 	}
 	return append(b, ']')
 }
@@ -59,36 +57,14 @@ func appendName(b []byte, name string) []byte {
 	return append(append(append(separate(b), '"'), name...), '"', ':')
 }
 
-const hexadecimal = "0123456789abcdef"
-
 // appendText writes a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func appendText(b []byte, s string) []byte {
-	b = append(b, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			switch {
-			case c == '"' || c == '\\':
-				b = append(b, '\\', c)
-			case c == '\n':
-				b = append(b, '\\', 'n')
-			case c == '\t':
-				b = append(b, '\\', 't')
-			case c == '\r':
-				b = append(b, '\\', 'r')
-			case c < 0x20 || c == 0x7f:
-				b = append(b, '\\', 'u', '0', '0', hexadecimal[c>>4], hexadecimal[c&15])
-			default:
-				b = append(b, c)
-			}
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		b = utf8.AppendRune(b, r)
-		i += size
+	needsEscape := func(c rune) bool { return c < ' ' || c == '"' || c == '\\' || c == 0x7f || c == utf8.RuneError }
+	if !strings.ContainsFunc(s, needsEscape) {
+		return append(append(append(b, '"'), s...), '"')
 	}
-	return append(b, '"')
+	text, _ := marshal(s) // a string cannot fail
+	return append(b, text...)
 }
 
 // appendValue writes the value of a parameter. A float that is a whole number keeps its

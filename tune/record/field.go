@@ -72,11 +72,8 @@ func (f *field) append(b []byte) []byte {
 	case *[]int:
 		if len(*at) > 0 {
 			b = append(b, '[')
-			for i, n := range *at {
-				if i > 0 {
-					b = append(b, ',')
-				}
-				b = strconv.AppendInt(b, int64(n), 10)
+			for _, n := range *at {
+				b = strconv.AppendInt(separate(b), int64(n), 10)
 			}
 			b = append(b, ']')
 		}

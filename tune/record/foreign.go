@@ -2,10 +2,10 @@ package record
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -37,39 +37,25 @@ func textMember(raw []byte) string {
 }
 
 // objectiveMember is the name of the objective, the first one where there are several.
-func objectiveMember(raw []byte) string {
-	if len(raw) > 0 && raw[0] == '[' {
-		for first := range elements(raw) {
-			return textMember(first)
-		}
+func objectiveMember(raw []byte) (name string) {
+	var names []string
+	if json.Unmarshal(raw, &name) != nil && json.Unmarshal(raw, &names) == nil && len(names) > 0 {
+		name = names[0]
 	}
-	if len(raw) > 0 && raw[0] == '"' {
-		return unquote(raw)
-	}
-	return ""
+	return name
 }
 
 // sizeMember is a problem size: a number or a list of numbers. Kernel Tuner also writes
 // expressions, which are left out.
-func sizeMember(raw []byte) []int {
-	if len(raw) == 0 {
-		return nil
+func sizeMember(raw []byte) (size []int) {
+	var n int
+	switch {
+	case json.Unmarshal(raw, &size) == nil:
+		return size
+	case json.Unmarshal(raw, &n) == nil:
+		return []int{n}
 	}
-	if raw[0] != '[' {
-		if n, err := strconv.Atoi(string(raw)); err == nil {
-			return []int{n}
-		}
-		return nil
-	}
-	var size []int
-	for element := range elements(raw) {
-		n, err := strconv.Atoi(string(element))
-		if err != nil {
-			return nil
-		}
-		size = append(size, n)
-	}
-	return size
+	return nil
 }
 
 // numbersMember is a list of numbers in a unit; nil where there is none.
@@ -154,9 +140,7 @@ func statusOfError(name string) tune.Status {
 type gatherer struct {
 	parameters []space.Parameter
 	index      map[string]int
-	seen       []map[string]bool      // the JSON of values
-	texts      []map[string]bool      // the text of values
-	values     []map[space.Value]bool // numbers as float64
+	seen       []map[string]bool // the JSON of values
 }
 
 func newGatherer(names []string) *gatherer {
@@ -174,8 +158,6 @@ func (g *gatherer) name(name string) int {
 		g.index[name] = i
 		g.parameters = append(g.parameters, space.Parameter{Name: name})
 		g.seen = append(g.seen, map[string]bool{})
-		g.texts = append(g.texts, map[string]bool{})
-		g.values = append(g.values, map[space.Value]bool{})
 	}
 	return i
 }
@@ -185,18 +167,15 @@ func (g *gatherer) value(i int, raw []byte) error {
 	if g.seen[i][string(raw)] {
 		return nil
 	}
+	p := &g.parameters[i]
 	v, err := space.ParseValue(raw)
 	if err != nil {
-		return fmt.Errorf("parameter %s: %w", g.parameters[i].Name, err)
+		return fmt.Errorf("parameter %s: %w", p.Name, err)
 	}
 	g.seen[i][string(raw)] = true
-	text, same := space.FormatValue(v), v
-	if f, ok := space.Number(v); ok {
-		same = f
-	}
-	if !g.texts[i][text] && !g.values[i][same] {
-		g.texts[i][text], g.values[i][same] = true, true
-		g.parameters[i].Values = append(g.parameters[i].Values, v)
+	same := func(w space.Value) bool { return space.SameValue(v, w) || space.FormatValue(v) == space.FormatValue(w) }
+	if !slices.ContainsFunc(p.Values, same) {
+		p.Values = append(p.Values, v)
 	}
 	return nil
 }

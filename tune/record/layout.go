@@ -94,16 +94,7 @@ func (l *layout) indexOf(i int, v space.Value) (int, error) {
 
 // configuration is the inverse of indices.
 func (l *layout) configuration(d indices) space.Configuration {
-	values := make(map[string]space.Value, len(d))
-	for i, index := range d {
-		p := l.parameters.At(i)
-		values[p.Name] = p.Values[index]
-	}
-	c, err := l.parameters.Configure(values)
-	if err != nil {
-		panic(err) // the values are the parameters' own
-	}
-	return c
+	return l.parameters.Combine(d)
 }
 
 // append writes a configuration as a JSON object.

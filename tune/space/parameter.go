@@ -155,6 +155,15 @@ func (p *Parameters) Configure(values map[string]Value) (Configuration, error) {
 	return c, nil
 }
 
+// Combine makes a configuration from the index of a value of every parameter.
+func (p *Parameters) Combine(indices []uint16) Configuration {
+	c := Configuration{parameters: p, values: make([]Value, len(p.list))}
+	for i, index := range indices {
+		c.values[i] = p.list[i].Values[index]
+	}
+	return c
+}
+
 // ConfigureFirst returns the configuration of some values and of the first value of each other parameter.
 func (p *Parameters) ConfigureFirst(values map[string]Value) (Configuration, error) {
 	all := make(map[string]Value, len(p.list))
