@@ -45,6 +45,9 @@ var positiveFlags = []string{
 // timeoutFlags are the flags whose durations are at least a millisecond.
 var timeoutFlags = []string{"build-timeout", "kernel-timeout"}
 
+// wantedTexts are the flags whose texts are not empty if they are given.
+var wantedTexts = map[string]string{"serve": "want HOST:PORT, such as 127.0.0.1:8080", "objective": "an objective has no name"}
+
 // checkFlags refuses values with which a command can do nothing, and flags that do not go together.
 func checkFlags(c *cli.Context) error {
 	for _, name := range positiveFlags {
@@ -57,8 +60,10 @@ func checkFlags(c *cli.Context) error {
 			return wrong("--%s %s: want a duration of at least 1ms, such as 90s", name, d)
 		}
 	}
-	if c.IsSet("serve") && c.String("serve") == "" {
-		return wrong(`--serve: "": want HOST:PORT, such as 127.0.0.1:8080`)
+	for name, want := range wantedTexts {
+		if c.IsSet(name) && c.String(name) == "" {
+			return wrong(`--%s: "": %s`, name, want)
+		}
 	}
 	for _, r := range flagRules {
 		if err := r.check(c); err != nil {
