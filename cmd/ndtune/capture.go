@@ -43,7 +43,7 @@ type captureTryOptions struct {
 func captureCommand(
 	run runner[captureRunOptions], tune runner[captureTuneOptions], try runner[captureTryOptions],
 ) *cli.Command {
-	r, o, y := &captureRunOptions{}, &captureTuneOptions{}, &captureTryOptions{}
+	r, o, y := &captureRunOptions{limit: captureLimit}, &captureTuneOptions{}, &captureTryOptions{}
 	return &cli.Command{
 		Name:  "capture",
 		Usage: "find the kernels on which an application spends its time, and tune them with its data",
@@ -72,23 +72,12 @@ launched here, to see whether it computes the same in the same time. What was ca
 program crashes or is interrupted can be used. A capture holds what the application had in memory:
 only its owner may read the folder.`,
 			Flags: slices.Concat([]cli.Flag{
-				&cli.StringSliceFlag{
-					Name: "kernel", Aliases: []string{"k"}, Destination: &r.kernels, Category: categoryCapture,
-					Usage: "capture the kernel `NAME`, whatever time it takes; may be repeated",
-				},
-				&cli.BoolFlag{
-					Name: "once", Destination: &r.once, Category: categoryCapture,
-					Usage: "run the program once: times and captures, of each kernel the first launch, come from the same run",
-				},
-				&cli.IntFlag{
-					Name: "capture-limit", Destination: &r.limit, Value: captureLimit, Category: categoryCapture,
-					Usage: "end the program if the layer writes more than `N` MiB in a run",
-				},
-				&cli.StringFlag{
-					Name: "output", Aliases: []string{"o"}, Destination: &r.folder, TakesFile: true, Category: categoryOutput,
-					Usage: "write to `FOLDER` (default: PROGRAM.capture)",
-				},
-				&cli.BoolFlag{Name: "json", Destination: &r.json, Category: categoryOutput, Usage: "print the profile as JSON"},
+				listFlag(&r.kernels, "kernel k", categoryCapture, "capture the kernel `NAME`, whatever time it takes; may be repeated"),
+				switchFlag(&r.once, "once", categoryCapture,
+					"run the program once: times and captures, of each kernel the first launch, come from the same run"),
+				numberFlag(&r.limit, "capture-limit", categoryCapture, "end the program if the layer writes more than `N` MiB in a run"),
+				textFlag(&r.folder, "output o", categoryOutput, "write to `FOLDER` (default: PROGRAM.capture)"),
+				switchFlag(&r.json, "json", categoryOutput, "print the profile as JSON"),
 				verboseFlag("show the output of workers and drivers"),
 				deviceFlag(&r.device, ""),
 			}, without(r.evaluation.flags(&r.spec), "observe")),
@@ -103,11 +92,8 @@ command goes on.
 
    ndtune capture tune simulation.capture --time-limit 10m --report page.html`,
 			Flags: slices.Concat([]cli.Flag{
-				&cli.BoolFlag{Name: "json", Destination: &o.json, Category: categoryOutput, Usage: "print the profile and the answer as JSON"},
-				&cli.StringSliceFlag{
-					Name: "report", Destination: &o.pages, TakesFile: true, Category: categoryOutput,
-					Usage: "write a report of all searches to `FILE`: .html (the page) or .md (a table); may be repeated",
-				},
+				switchFlag(&o.json, "json", categoryOutput, "print the profile and the answer as JSON"),
+				listFlag(&o.pages, "report", categoryOutput, "write a report of all searches to `FILE`: .html (the page) or .md (a table); may be repeated"),
 			}, without(o.flags(), "output", "log", "start", "prior", "retry-failures", "serve", "observe")),
 			Action: action(o, tune),
 		}, {
@@ -119,10 +105,7 @@ far as the layer can put them in the place of its own. It captures nothing.
 
    ndtune capture try simulation.capture -- ./simulation input.txt
    ndtune capture try simulation.capture --check 'cmp result.txt expected.txt' -- ./simulation input.txt`,
-			Flags: []cli.Flag{&cli.StringFlag{
-				Name: "check", Destination: &y.check,
-				Usage: "after each run, run `COMMAND`, which fails if the output of the program is wrong",
-			}},
+			Flags:  []cli.Flag{textFlag(&y.check, "check", "", "after each run, run `COMMAND`, which fails if the output of the program is wrong")},
 			Action: action(y, try),
 		}},
 	}

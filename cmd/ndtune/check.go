@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ type checkOptions struct {
 }
 
 func checkCommand(run runner[checkOptions]) *cli.Command {
-	o := &checkOptions{}
+	o := &checkOptions{launches: check.DefaultLaunches, limit: check.DefaultLimit, format: "text"}
 	return &cli.Command{
 		Name:      "check",
 		Usage:     "find faults of a kernel: data races, accesses out of bounds, uninitialised memory, divergent barriers",
@@ -55,44 +56,19 @@ two fills, several times, and with the work-groups in the opposite order.
 Exit status: 0 no fault; 1 faults, or nothing could be checked; 2 the command line or the
 specification is wrong; 130 interrupted.`,
 		Flags: append(o.spec.flags(),
-			&cli.StringFlag{
-				Name: "device", Aliases: []string{"d"}, Destination: &o.device, Category: categoryEvaluation,
-				Usage: "launch on `DEVICE` too: index, platform:device, cpu, gpu, or a part of its name (default: the simulator alone)",
-			},
-			&cli.BoolFlag{
-				Name: "no-simulator", Destination: &o.noSimulator, Category: categoryEvaluation,
-				Usage: "check on the device of --device alone",
-			},
-			&cli.IntFlag{
-				Name: "launches", Destination: &o.launches, Value: check.DefaultLaunches, Category: categoryEvaluation,
-				Usage: "on the device, launch each configuration `N` times on the same data",
-			},
-			&cli.StringFlag{
-				Name: "record", Destination: &o.record, TakesFile: true, Category: categorySearch,
-				Usage: fmt.Sprintf("check the %d best configurations of `RECORD` first", bestChecked),
-			},
-			&cli.IntFlag{
-				Name: "max-configurations", Destination: &o.most, Category: categorySearch,
-				Usage: "check at most `N` configurations (default: as many as cover all pairs of values)",
-			},
-			&cli.DurationFlag{
-				Name: "time-limit", Destination: &o.timeLimit, Category: categorySearch,
-				Usage: "end after `DURATION`, such as 10m, and report what was found until then",
-			},
-			&cli.DurationFlag{
-				Name: "kernel-timeout", Destination: &o.limit, Value: check.DefaultLimit, Category: categorySearch,
-				Usage: "give up a configuration after `DURATION`",
-			},
-			&cli.IntFlag{
-				Name: "jobs", Aliases: []string{"j"}, Destination: &o.jobs, Value: runtime.GOMAXPROCS(0), DefaultText: "as many as cores", Category: categorySearch,
-				Usage: "simulate `N` configurations at once",
-			},
-			&cli.StringFlag{
-				Name: "format", Destination: &o.format, Value: "text", Category: categoryOutput,
-				Usage: "print the report as `FORMAT`: " + strings.Join(check.Formats(), ", "),
-			},
+			textFlag(&o.device, "device d", categoryEvaluation,
+				"launch on `DEVICE` too: index, platform:device, cpu, gpu, or a part of its name (default: the simulator alone)"),
+			switchFlag(&o.noSimulator, "no-simulator", categoryEvaluation, "check on the device of --device alone"),
+			numberFlag(&o.launches, "launches", categoryEvaluation, "on the device, launch each configuration `N` times on the same data"),
+			textFlag(&o.record, "record", categorySearch, fmt.Sprintf("check the %d best configurations of `RECORD` first", bestChecked)),
+			numberFlag(&o.most, "max-configurations", categorySearch,
+				"check at most `N` configurations (default: as many as cover all pairs of values)"),
+			durationFlag(&o.timeLimit, "time-limit", categorySearch, "end after `DURATION`, such as 10m, and report what was found until then"),
+			durationFlag(&o.limit, "kernel-timeout", categorySearch, "give up a configuration after `DURATION`"),
+			numberFlag(&o.jobs, "jobs j", categorySearch, "simulate `N` configurations at once (default: as many as cores)"),
+			textFlag(&o.format, "format", categoryOutput, "print the report as `FORMAT`: "+strings.Join(check.Formats(), ", ")),
 			outputFlag(&o.outputs, "write the report to `FILE` too: .json, .md or .txt; may be repeated"),
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "show no progress"},
+			quietFlag("show no progress"),
 		),
 		Action: action(o, run),
 	}
@@ -161,7 +137,7 @@ func checkSpec(ctx context.Context, t *console, o *checkOptions) error {
 // on returns how a specification is checked.
 func (o *checkOptions) on(t *console, s *spec.Spec) (how check.Options, err error) {
 	how = check.Options{
-		File: checkedFile(s), Set: s.CheckConstants, Launches: o.launches, Jobs: o.jobs, Limit: o.limit, TimeLimit: o.timeLimit,
+		File: checkedFile(s), Set: s.CheckConstants, Launches: o.launches, Jobs: cmp.Or(o.jobs, runtime.GOMAXPROCS(0)), Limit: o.limit, TimeLimit: o.timeLimit,
 	}
 	if !o.noSimulator {
 		if how.Simulator, err = check.Oclgrind(); err != nil {
@@ -238,11 +214,9 @@ func (o *checkOptions) best(ctx context.Context, s *spec.Spec, whole *space.Spac
 }
 
 func (o *tuneOptions) checkFlag() cli.Flag {
-	return &cli.BoolFlag{
-		Name: "check", Destination: &o.check, Category: categoryEvaluation,
-		Usage: "check the finalists for faults of the kernel at the end, on the device and in Oclgrind if it is installed " +
-			"(docs/check.md)",
-	}
+	return switchFlag(&o.check, "check", categoryEvaluation,
+		"check the finalists for faults of the kernel at the end, on the device and in Oclgrind if it is installed "+
+			"(docs/check.md)")
 }
 
 // checkFinalists checks the finalists of a search for faults of the kernel, or the best configurations if there are no finalists.

@@ -30,7 +30,7 @@ type compareOptions struct {
 }
 
 func compareCommand(run runner[compareOptions]) *cli.Command {
-	o := &compareOptions{}
+	o := &compareOptions{devices: device.AllDevices}
 	return &cli.Command{
 		Name:      "compare",
 		Usage:     "tune one problem on several devices, and show the cost of each best on the others",
@@ -70,34 +70,24 @@ same --log continues it.`,
 
 func (o *compareOptions) flags() []cli.Flag {
 	own := []cli.Flag{
-		&cli.StringFlag{
-			Name: "devices", Aliases: []string{"d", "device"}, Destination: &o.devices, Value: device.AllDevices, Category: categoryEvaluation,
-			Usage: "the `DEVICES` to tune on, each on its own: all, cpu, gpu, or a list of indices, platform:device and parts of " +
-				"names, such as 0,1:0; in a fleet, its kinds of devices",
-		},
-		&cli.StringFlag{
-			Name: "default", Destination: &o.configuration, Category: categorySearch,
-			Usage: "the configuration that gains are relative to, `PARAMETER=VALUE,…` for all parameters with several values " +
-				"(default: the median of the correct ones)",
-		},
-		&cli.StringFlag{
-			Name: "objective", Destination: &o.rank.objectives, Category: categorySearch,
-			Usage: "rank records by `OBJECTIVE` instead of that of their search: time, time_mean, time_min or a metric, " +
-				"maximised after the word maximize; a specification takes --set spec.objective=OBJECTIVE",
-		},
-		&cli.DurationFlag{
-			Name: "time-limit", Destination: &o.timeLimit, Category: categorySearch,
-			Usage: "on each device, start nothing after `DURATION`, such as 90s or 10m; finish what runs",
-		},
-		&cli.StringFlag{
-			Name: "log", Destination: &o.log, TakesFile: true, Category: categoryOutput,
-			Usage: "keep the run logs beside `FILE`, with the device and the size in the name (FILE.jsonl becomes FILE.DEVICE.jsonl), " +
-				"and continue the runs that they hold (default: new files in the user's state folder)",
-		},
+		textFlag(&o.devices, "devices d device", categoryEvaluation,
+			"the `DEVICES` to tune on, each on its own: all, cpu, gpu, or a list of indices, platform:device and parts of "+
+				"names, such as 0,1:0; in a fleet, its kinds of devices"),
+		textFlag(&o.configuration, "default", categorySearch,
+			"the configuration that gains are relative to, `PARAMETER=VALUE,…` for all parameters with several values "+
+				"(default: the median of the correct ones)"),
+		textFlag(&o.rank.objectives, "objective", categorySearch,
+			"rank records by `OBJECTIVE` instead of that of their search: time, time_mean, time_min or a metric, "+
+				"maximised after the word maximize; a specification takes --set spec.objective=OBJECTIVE"),
+		durationFlag(&o.timeLimit, "time-limit", categorySearch,
+			"on each device, start nothing after `DURATION`, such as 90s or 10m; finish what runs"),
+		textFlag(&o.log, "log", categoryOutput,
+			"keep the run logs beside `FILE`, with the device and the size in the name (FILE.jsonl becomes FILE.DEVICE.jsonl), "+
+				"and continue the runs that they hold (default: new files in the user's state folder)"),
 		outputFlag(&o.outputs, "write the comparison to `FILE`: .html (a page, with all records), .json, .csv (a row for each configuration and "+
 			"device) or .md; may be repeated"),
 		verboseFlag("show each configuration as it is measured, and the reasons of skipped ones"),
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the comparison only"},
+		quietFlag("print the comparison only"),
 	}
 	names := []string{"device", "start", "serve"}
 	for _, f := range own {

@@ -41,19 +41,11 @@ converted, and the lost ones are listed; IN is not changed:
 Every command refuses records of more than 256 MiB, before or after unpacking.
 NDTUNE_MAX_RECORD_MIB=1024 in the environment sets another limit.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{
-				Name: "to", Destination: &o.format, Category: categoryOutput,
-				Usage: "`FORMAT` of OUT: t4, csv, log (run log) or cache (Kernel Tuner) (default: by its extension: .json t4, .csv " +
-					"csv, .jsonl log, and .gz)",
-			},
-			&cli.BoolFlag{
-				Name: "force", Aliases: []string{"f"}, Destination: &o.force, Category: categoryOutput,
-				Usage: "replace OUT if it exists",
-			},
-			&cli.BoolFlag{
-				Name: "skip-damaged", Destination: &o.skipDamaged, Category: categoryOutput,
-				Usage: "leave out the damaged lines of a run log, and list them",
-			},
+			textFlag(&o.format, "to", categoryOutput,
+				"`FORMAT` of OUT: t4, csv, log (run log) or cache (Kernel Tuner) (default: by its extension: .json t4, .csv "+
+					"csv, .jsonl log, and .gz)"),
+			switchFlag(&o.force, "force f", categoryOutput, "replace OUT if it exists"),
+			switchFlag(&o.skipDamaged, "skip-damaged", categoryOutput, "leave out the damaged lines of a run log, and list them"),
 		},
 		Action: action(o, run),
 	}

@@ -41,7 +41,7 @@ type diffusionRunOptions struct {
 }
 
 func diffusionRunCommand(run runner[diffusionRunOptions]) *cli.Command {
-	o := &diffusionRunOptions{sizes: tutorialSizes{flags: slices.Clone(diffusionTutorial.sizes)}}
+	o := &diffusionRunOptions{phases: "1000,2000,1000", sizes: tutorialSizes{flags: slices.Clone(diffusionTutorial.sizes)}}
 	for i := range o.sizes.flags {
 		o.sizes.flags[i].value = 1024
 	}
@@ -59,23 +59,15 @@ record (--tuned), or in a default one for the kind of device.
    ndtune diffusion run --kernel temporal
    ndtune diffusion run --kernel naive -p block_size_x=32 -p block_size_y=8`,
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{
-				Name: "kernel", Destination: &o.kernel, Category: categorySpec,
-				Usage: "simulate with `KERNEL`: naive, local, tiled, stencil, temporal " +
-					"(default: that of --tuned; else naive on a CPU without -p, and tiled otherwise)",
-			},
+			textFlag(&o.kernel, "kernel", categorySpec,
+				"simulate with `KERNEL`: naive, local, tiled, stencil, temporal "+
+					"(default: that of --tuned; else naive on a CPU without -p, and tiled otherwise)"),
 		}, o.sizes.cliFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "steps", Destination: &o.phases, Value: "1000,2000,1000", Category: categorySpec, Usage: "steps of each phase, `N[,N…]`"},
-			&cli.Uint64Flag{Name: "seed", Destination: &o.seed, Value: 1, Category: categorySpec, Usage: "seed of the ten hot points"},
-			&cli.StringFlag{
-				Name: "tuned", Destination: &o.tuned, Category: categorySpec,
-				Usage: "use the best configuration of a `RECORD`: a run log or a T4 file",
-			},
+			textFlag(&o.phases, "steps", categorySpec, "steps of each phase, `N[,N…]`"),
+			seedFlag(&o.seed, categorySpec, "seed of the ten hot points"),
+			textFlag(&o.tuned, "tuned", categorySpec, "use the best configuration of a `RECORD`: a run log or a T4 file"),
 			deviceFlag(&o.device, ""),
-			&cli.StringFlag{
-				Name: "plot", Destination: &o.plot, Category: categoryOutput,
-				Usage: "draw the field after each phase into `FILE`: .png, .svg or .pdf",
-			},
+			textFlag(&o.plot, "plot", categoryOutput, "draw the field after each phase into `FILE`: .png, .svg or .pdf"),
 		}, o.spec.flags()),
 		Action: action(o, run),
 	}

@@ -30,30 +30,23 @@ type evaluationOptions struct {
 }
 
 func (o *evaluationOptions) flags(s *specOptions) []cli.Flag {
+	o.BuildTimeout, o.KernelTimeout = worker.DefaultBuildTimeout, worker.DefaultKernelTimeout
 	return []cli.Flag{
-		&cli.IntFlag{
-			Name: "iterations", Destination: &o.Iterations, Category: categoryEvaluation, Usage: "timed launches of each configuration",
-			DefaultText: fmt.Sprintf("measure.launches of the specification, else %d", task.DefaultLaunches),
-		},
-		&cli.DurationFlag{
-			Name: "build-timeout", Destination: &o.BuildTimeout, Value: worker.DefaultBuildTimeout, Category: categoryEvaluation,
-			Usage: "give up a configuration whose build takes longer than `DURATION`, with the first launch if the driver compiles in it",
-		},
-		&cli.DurationFlag{
-			Name: "kernel-timeout", Destination: &o.KernelTimeout, Value: worker.DefaultKernelTimeout, Category: categoryEvaluation,
-			Usage: "give up a configuration if a launch takes longer than `DURATION`, or longer than 1s and 20 times the best " +
-				"so far",
-		},
-		&cli.StringSliceFlag{
-			Name: "observe", Destination: &s.observe, Category: categoryEvaluation,
-			Usage: "observe `QUANTITIES` of the device while each configuration runs, as metrics: " +
-				strings.Join(hardware.Quantities(), ", ") + " (docs/observers.md); or of the built kernel: " +
-				strings.Join(footprint.Quantities(), ", ") + " (docs/observers.md)",
-		},
+		numberFlag(&o.Iterations, "iterations", categoryEvaluation,
+			fmt.Sprintf("timed launches of each configuration (default: measure.launches of the specification, else %d)", task.DefaultLaunches)),
+		durationFlag(&o.BuildTimeout, "build-timeout", categoryEvaluation,
+			"give up a configuration whose build takes longer than `DURATION`, with the first launch if the driver compiles in it"),
+		durationFlag(&o.KernelTimeout, "kernel-timeout", categoryEvaluation,
+			"give up a configuration if a launch takes longer than `DURATION`, or longer than 1s and 20 times the best "+
+				"so far"),
+		listFlag(&s.observe, "observe", categoryEvaluation,
+			"observe `QUANTITIES` of the device while each configuration runs, as metrics: "+
+				strings.Join(hardware.Quantities(), ", ")+" (docs/observers.md); or of the built kernel: "+
+				strings.Join(footprint.Quantities(), ", ")+" (docs/observers.md)"),
 		newAllowFlag(&o.allow, "let the specification do `WHAT`: settings, change those of the device while it measures: locked clocks, the power limit "+
 			"(docs/observers.md)"),
-		&cli.IntFlag{Name: "workers", Destination: &o.Workers, Category: categoryEvaluation, DefaultText: "as many as are worth their start",
-			Usage: "at most `N` processes that build; 0: none, for debugging a driver"},
+		numberFlag(&o.Workers, "workers", categoryEvaluation,
+			"at most `N` processes that build; 0: none, for debugging a driver (default: as many as are worth their start)"),
 	}
 }
 

@@ -34,7 +34,7 @@ type exportOptions struct {
 }
 
 func exportCommand(run runner[exportOptions]) *cli.Command {
-	o := &exportOptions{}
+	o := &exportOptions{folder: ".", lang: "c,python"}
 	return &cli.Command{
 		Name:      "export",
 		Usage:     "write a tuned kernel for an application: a wisdom file, a C header and a Python module",
@@ -62,13 +62,10 @@ If one of them cannot be made, nothing is written.
 
 docs/export.md shows a program in each language.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: ".", Destination: &o.folder, Usage: "`FOLDER` for the files; it is made if necessary"},
-			&cli.StringFlag{Name: "key", Destination: &o.key, Usage: "`KEY`: the name of the files and of the functions (default: the name of the kernel)"},
-			&cli.StringFlag{
-				Name: "problem-size", Destination: &o.size,
-				Usage: "problem size, `X[,Y[,Z]]`: expressions over the constants of a specification that has none",
-			},
-			&cli.StringFlag{Name: "lang", Value: "c,python", Destination: &o.lang, Usage: "`LIST` of what to write besides the wisdom: c, python"},
+			textFlag(&o.folder, "output o", "", "`FOLDER` for the files; it is made if necessary"),
+			textFlag(&o.key, "key", "", "`KEY`: the name of the files and of the functions (default: the name of the kernel)"),
+			textFlag(&o.size, "problem-size", "", "problem size, `X[,Y[,Z]]`: expressions over the constants of a specification that has none"),
+			textFlag(&o.lang, "lang", "", "`LIST` of what to write besides the wisdom: c, python"),
 		},
 		Action: action(o, run),
 	}

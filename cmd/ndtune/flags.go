@@ -20,14 +20,14 @@ const (
 
 // deviceFlag chooses the device of a command. More describes further values of the flag.
 func deviceFlag(to *string, more string) cli.Flag {
-	return &cli.StringFlag{Name: "device", Aliases: []string{"d"}, Destination: to, Category: categoryEvaluation,
-		Usage: "`DEVICE` to use: index, platform:device, cpu, gpu, or a part of its name" + more +
-			" (default: the first GPU, else the first device)"}
+	return textFlag(to, "device d", categoryEvaluation,
+		"`DEVICE` to use: index, platform:device, cpu, gpu, or a part of its name"+more+
+			" (default: the first GPU, else the first device)")
 }
 
 // outputFlag names the files that a command writes.
 func outputFlag(to *cli.StringSlice, usage string) cli.Flag {
-	return &cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Destination: to, TakesFile: true, Category: categoryOutput, Usage: usage}
+	return listFlag(to, "output o", categoryOutput, usage)
 }
 
 // verboseFlag says more, to the console of a command.
@@ -35,9 +35,14 @@ func verboseFlag(usage string) cli.Flag {
 	return &cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: categoryOutput, Usage: usage}
 }
 
+// quietFlag says less, to the console of a command.
+func quietFlag(usage string) cli.Flag {
+	return &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: usage}
+}
+
 // jsonFlag chooses JSON for the output of a command.
 func jsonFlag(to *bool) cli.Flag {
-	return &cli.BoolFlag{Name: "json", Usage: "print JSON", Destination: to}
+	return switchFlag(to, "json", "", "print JSON")
 }
 
 // selectDevice finds a device of this machine; "" selects the default one.

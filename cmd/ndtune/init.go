@@ -31,7 +31,7 @@ type initOptions struct {
 }
 
 func initCommand(run runner[initOptions]) *cli.Command {
-	o := &initOptions{}
+	o := &initOptions{buildTimeout: worker.DefaultBuildTimeout}
 	return &cli.Command{
 		Name:      "init",
 		Usage:     "write a first specification for a kernel",
@@ -53,35 +53,15 @@ The source is built in another process, so that a compiler that crashes does not
 Macros that the source needs and nobody defines become parameters if their names say so.`,
 		Flags: []cli.Flag{
 			deviceFlag(&o.device, ""),
-			&cli.StringFlag{
-				Name: "kernel", Aliases: []string{"k"}, Destination: &o.kernel, Category: categorySpec,
-				Usage: "`NAME` of the kernel, if the source has several",
-			},
-			&cli.StringFlag{
-				Name: "capture", Destination: &o.capture, TakesFile: true, Category: categorySpec,
-				Usage: "make the specification of the captured launch in `FOLDER`, with its data (docs/capture.md)",
-			},
-			&cli.StringSliceFlag{
-				Name: "define", Aliases: []string{"D"}, Destination: &o.defines, Category: categorySpec,
-				Usage: "define a macro, `NAME=VALUE`, NAME or NAME(x)=VALUE; may be repeated",
-			},
-			&cli.StringSliceFlag{
-				Name: "include", Aliases: []string{"I"}, Destination: &o.includes, TakesFile: true, Category: categorySpec,
-				Usage: "look for included files in `FOLDER`; may be repeated",
-			},
-			&cli.StringSliceFlag{
-				Name: "build-option", Destination: &o.build, Category: categorySpec,
-				Usage: "pass `OPTION` to the compiler; may be repeated. Those that begin with -cl- need no flag",
-			},
-			&cli.DurationFlag{
-				Name: "build-timeout", Destination: &o.buildTimeout, Value: worker.DefaultBuildTimeout, Category: categoryEvaluation,
-				Usage: "give up if the build takes longer than `DURATION`",
-			},
-			&cli.StringFlag{
-				Name: "output", Aliases: []string{"o"}, Destination: &o.out, TakesFile: true, Category: categoryOutput,
-				Usage: "write the specification to `FILE` (default: KERNEL.yaml beside the last source; with --capture, NAME.yaml of the kernel here)",
-			},
-			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Destination: &o.force, Category: categoryOutput, Usage: "replace the file if it exists"},
+			textFlag(&o.kernel, "kernel k", categorySpec, "`NAME` of the kernel, if the source has several"),
+			textFlag(&o.capture, "capture", categorySpec, "make the specification of the captured launch in `FOLDER`, with its data (docs/capture.md)"),
+			listFlag(&o.defines, "define D", categorySpec, "define a macro, `NAME=VALUE`, NAME or NAME(x)=VALUE; may be repeated"),
+			listFlag(&o.includes, "include I", categorySpec, "look for included files in `FOLDER`; may be repeated"),
+			listFlag(&o.build, "build-option", categorySpec, "pass `OPTION` to the compiler; may be repeated. Those that begin with -cl- need no flag"),
+			durationFlag(&o.buildTimeout, "build-timeout", categoryEvaluation, "give up if the build takes longer than `DURATION`"),
+			textFlag(&o.out, "output o", categoryOutput,
+				"write the specification to `FILE` (default: KERNEL.yaml beside the last source; with --capture, NAME.yaml of the kernel here)"),
+			switchFlag(&o.force, "force f", categoryOutput, "replace the file if it exists"),
 		},
 		Action: action(o, run),
 	}

@@ -41,7 +41,10 @@ type benchOptions struct {
 }
 
 func matmulBenchCommand(run runner[benchOptions]) *cli.Command {
-	o := &benchOptions{}
+	o := &benchOptions{
+		kernels: strings.Join(matmul.DefaultKernels, ","), timeLimit: matmul.DefaultTimeLimit, loopLimit: matmul.DefaultLoopLimit,
+		iterations: task.DefaultLaunches,
+	}
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "time against size: a CPU loop, tuned kernels, OpenBLAS and cuBLAS",
@@ -76,30 +79,26 @@ Ctrl-C keeps the measurements so far.`,
 
 func (o *benchOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "sizes", Destination: &o.sizes, Category: categorySpec, DefaultText: joinInts(matmul.DefaultSizes, ","),
-			Usage: "`SIZE[,SIZE…]`: N of square matrices, or M×N×K (such as 33x65x97) of A (M × K) and B (K × N)"},
-		&cli.StringFlag{Name: "kernel", Destination: &o.kernels, Category: categorySpec, Value: strings.Join(matmul.DefaultKernels, ","),
-			Usage: "`KERNEL[,KERNEL…]` to measure: " + strings.Join(matmul.KernelNames(), ", ")},
-		&cli.BoolFlag{Name: "errors", Destination: &o.errors, Category: categoryEvaluation,
-			Usage: "also measure the errors of results with normally distributed, uniform and badly scaled numbers"},
-		&cli.StringSliceFlag{Name: "tuned", Destination: &o.tuned, TakesFile: true, Category: categorySpec,
-			Usage: "use the best configurations of a kernel from a `RECORD` instead of tuning it; may be repeated, " +
-				"also for several sizes of one kernel"},
-		&cli.StringFlag{Name: "tune-sizes", Destination: &o.tuneSizes, Category: categorySearch,
-			DefaultText: joinInts(matmul.DefaultTuneSizes, ",") + "; on a CPU " + joinInts(matmul.DefaultTuneSizesCPU, ",") +
-				"; each within the --sizes",
-			Usage: "tune at these sizes: `SIZE[,SIZE…]`"},
-		&cli.IntFlag{Name: "max-evals", Destination: &o.maxEvaluations, Category: categorySearch,
-			Usage: "evaluate at most `N` configurations of each kernel at each size, failures included"},
-		&cli.Uint64Flag{Name: "seed", Destination: &o.seed, Value: 1, Category: categorySearch, Usage: "seed of the search strategy's random choices"},
-		&cli.DurationFlag{Name: "time-limit", Destination: &o.timeLimit, Value: matmul.DefaultTimeLimit, Category: categoryEvaluation,
-			Usage: "`DURATION` of the run, tuning included"},
-		&cli.DurationFlag{Name: "cpu-limit", Destination: &o.loopLimit, Value: matmul.DefaultLoopLimit, Category: categoryEvaluation,
-			Usage: "longest `DURATION` of one multiplication by the CPU loop"},
-		&cli.IntFlag{Name: "iterations", Destination: &o.iterations, Value: task.DefaultLaunches, Category: categoryEvaluation,
-			Usage: "time at least N multiplications of each kernel or library at each size, fewer if they take seconds"},
-		&cli.StringSliceFlag{Name: "library", Destination: &o.libraries, TakesFile: true, Category: categoryEvaluation,
-			Usage: "look for OpenBLAS, cuBLAS and the CUDA runtime in `PATH` first: a file, a folder, or one with pip's packages; may be repeated"},
+		textFlag(&o.sizes, "sizes", categorySpec,
+			"`SIZE[,SIZE…]`: N of square matrices, or M×N×K (such as 33x65x97) of A (M × K) and B (K × N) (default: "+
+				joinInts(matmul.DefaultSizes, ",")+")"),
+		textFlag(&o.kernels, "kernel", categorySpec, "`KERNEL[,KERNEL…]` to measure: "+strings.Join(matmul.KernelNames(), ", ")),
+		switchFlag(&o.errors, "errors", categoryEvaluation,
+			"also measure the errors of results with normally distributed, uniform and badly scaled numbers"),
+		listFlag(&o.tuned, "tuned", categorySpec,
+			"use the best configurations of a kernel from a `RECORD` instead of tuning it; may be repeated, "+
+				"also for several sizes of one kernel"),
+		textFlag(&o.tuneSizes, "tune-sizes", categorySearch, "tune at these sizes: `SIZE[,SIZE…]` (default: "+
+			joinInts(matmul.DefaultTuneSizes, ",")+"; on a CPU "+joinInts(matmul.DefaultTuneSizesCPU, ",")+"; each within the --sizes)"),
+		numberFlag(&o.maxEvaluations, "max-evals", categorySearch,
+			"evaluate at most `N` configurations of each kernel at each size, failures included"),
+		seedFlag(&o.seed, categorySearch, "seed of the search strategy's random choices"),
+		durationFlag(&o.timeLimit, "time-limit", categoryEvaluation, "`DURATION` of the run, tuning included"),
+		durationFlag(&o.loopLimit, "cpu-limit", categoryEvaluation, "longest `DURATION` of one multiplication by the CPU loop"),
+		numberFlag(&o.iterations, "iterations", categoryEvaluation,
+			"time at least N multiplications of each kernel or library at each size, fewer if they take seconds"),
+		listFlag(&o.libraries, "library", categoryEvaluation,
+			"look for OpenBLAS, cuBLAS and the CUDA runtime in `PATH` first: a file, a folder, or one with pip's packages; may be repeated"),
 		deviceFlag(&o.device, ""),
 		outputFlag(&o.outputs, "write the times to `FILE`: .csv, or as a picture .png, .svg or .pdf; may be repeated"),
 	}

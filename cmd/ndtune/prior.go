@@ -15,9 +15,6 @@ import (
 	"github.com/ndtune/ndtune/tune/simulate"
 )
 
-// findsPriors says whether tune looks for priors by itself if there is no --prior.
-const findsPriors = true
-
 // Values of --prior that are no files.
 const (
 	priorFind = "find"
@@ -32,22 +29,15 @@ type priorOptions struct {
 	find  bool // looks for others
 }
 
-// flag is that of a simulation, which finds nothing by itself.
-func (o *priorOptions) flag() *cli.StringSliceFlag {
-	return &cli.StringSliceFlag{Name: "prior", Destination: &o.values, TakesFile: true, Category: categorySearch,
-		Usage: "learn from `RECORD`, results of the same parameters on another device, for another size or of an older source: " +
-			"how much each parameter matters, and where to begin; may be repeated (docs/strategies.md#priors)"}
+// flag is that of a simulation, which finds nothing by itself. More describes further values.
+func (o *priorOptions) flag(more string) cli.Flag {
+	return listFlag(&o.values, "prior", categorySearch, "learn from `RECORD`, results of the same parameters on another device, for another size "+
+		"or of an older source: how much each parameter matters, and where to begin; may be repeated"+more+" (docs/strategies.md#priors)")
 }
 
 // searchFlag is that of a search, which can find priors.
 func (o *priorOptions) searchFlag() cli.Flag {
-	standard := priorNone
-	if findsPriors {
-		standard = priorFind
-	}
-	f := o.flag()
-	f.Usage += "; find: from such records in the user's state folder (wisdom tune: and from the file); none: from nothing; default: " + standard
-	return f
+	return o.flag("; find: from such records in the user's state folder (wisdom tune: and from the file); none: from nothing; default: find")
 }
 
 // isGiven reports whether the command line says anything about priors.
@@ -58,7 +48,7 @@ func (o *priorOptions) read() error {
 	values := o.values.Value()
 	switch {
 	case len(values) == 0:
-		o.find = findsPriors
+		o.find = true
 	case slices.Equal(values, []string{priorNone}):
 	case slices.Contains(values, priorNone):
 		return fmt.Errorf("%s excludes all records (./%s is a file)", priorNone, priorNone)

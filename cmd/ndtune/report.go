@@ -39,20 +39,14 @@ Without -o, it prints the best, the finalists and the failures.
 The page is one file. It works offline, from a disk or in a mail, and makes no requests.`,
 		Flags: []cli.Flag{
 			outputFlag(&o.outputs, "write `FILE`: .html (the page) or .md (a table); may be repeated; without it, a table is printed"),
-			&cli.BoolFlag{
-				Name: "fragment", Destination: &o.fragment, Category: categoryOutput,
-				Usage: "write the page as a small piece of HTML for another page, such as a notebook, without scripts",
-			},
-			&cli.StringFlag{
-				Name: "objective", Destination: &o.rank.objectives, Category: categoryOutput,
-				Usage: "rank by `OBJECTIVES`, several with commas, instead of those of the search: time, time_mean, time_min or a " +
-					"metric, each maximised after the word maximize; several give a front (docs/front.md)",
-			},
-			&cli.StringFlag{
-				Name: "choose", Destination: &o.rank.choose, Category: categoryOutput,
-				Usage: "of several objectives, choose the winner among the front by `EXPRESSION`, such as 'energy <= 1.1 * " +
-					"best.energy'",
-			},
+			switchFlag(&o.fragment, "fragment", categoryOutput,
+				"write the page as a small piece of HTML for another page, such as a notebook, without scripts"),
+			textFlag(&o.rank.objectives, "objective", categoryOutput,
+				"rank by `OBJECTIVES`, several with commas, instead of those of the search: time, time_mean, time_min or a "+
+					"metric, each maximised after the word maximize; several give a front (docs/front.md)"),
+			textFlag(&o.rank.choose, "choose", categoryOutput,
+				"of several objectives, choose the winner among the front by `EXPRESSION`, such as 'energy <= 1.1 * "+
+					"best.energy'"),
 		},
 		Action: action(o, run),
 	}

@@ -54,10 +54,8 @@ a specification after the other on standard input, and reads a line for each (do
 		Flags: slices.Concat(o.spec.flags(), []cli.Flag{deviceFlag(&o.device, "")}, o.evaluation.flags(&o.spec), []cli.Flag{
 			jsonLinesFlag(&o.json),
 			verboseFlag("show the output of the kernel and the driver"),
-			&cli.StringFlag{
-				Name: "outputs", Destination: &o.outputs, TakesFile: true, Category: categoryOutput,
-				Usage: "write the outputs of the first launch, which finds the initial content of all buffers, to `FOLDER`, as NAME.npy",
-			},
+			textFlag(&o.outputs, "outputs", categoryOutput,
+				"write the outputs of the first launch, which finds the initial content of all buffers, to `FOLDER`, as NAME.npy"),
 		}),
 		Action: streamed(action(o, run)),
 	}

@@ -38,39 +38,26 @@ type searchOptions struct {
 func (o *searchOptions) flags() []cli.Flag {
 	return append(o.evaluation.flags(&o.spec),
 		deviceFlag(&o.device, "; several of one model share a search: gpu uses all GPUs of the first one's model, 0:0,0:1 uses two devices"),
-		&cli.StringFlag{Name: "strategy", Destination: &o.strategy, Category: categorySearch,
-			Usage: "search with `STRATEGY`: " + strategyNames() + "; ndtune strategies describes them; " + strategyForms + " (default: auto)"},
-		&cli.StringSliceFlag{
-			Name: "start", Destination: &o.start, Category: categorySearch,
-			Usage: "begin with this configuration, `PARAMETER=VALUE,…` for all parameters with several values; may be repeated",
-		},
+		textFlag(&o.strategy, "strategy", categorySearch,
+			"search with `STRATEGY`: "+strategyNames()+"; ndtune strategies describes them; "+strategyForms+" (default: auto)"),
+		listFlag(&o.start, "start", categorySearch,
+			"begin with this configuration, `PARAMETER=VALUE,…` for all parameters with several values; may be repeated"),
 		o.prior.searchFlag(),
-		&cli.IntFlag{
-			Name: "max-evals", Destination: &o.maxEvaluations, Category: categorySearch,
-			Usage: "evaluate at most `N` configurations, failures included; those beyond the device's limits do not count",
-		},
-		&cli.IntFlag{
-			Name: "patience", Destination: &o.patience, Category: categorySearch,
-			Usage: "stop after `N` evaluations without 1 % gain (default: never; of several sizes, 50 for all but the first)",
-		},
-		&cli.DurationFlag{
-			Name: "time-limit", Destination: &o.timeLimit, Category: categorySearch,
-			Usage: "start nothing after `DURATION`, such as 90s or 10m; finish what runs",
-		},
+		numberFlag(&o.maxEvaluations, "max-evals", categorySearch,
+			"evaluate at most `N` configurations, failures included; those beyond the device's limits do not count"),
+		numberFlag(&o.patience, "patience", categorySearch,
+			"stop after `N` evaluations without 1 % gain (default: never; of several sizes, 50 for all but the first)"),
+		durationFlag(&o.timeLimit, "time-limit", categorySearch, "start nothing after `DURATION`, such as 90s or 10m; finish what runs"),
 		newRetryFlag(&o.retry),
-		&cli.Uint64Flag{Name: "seed", Destination: &o.seed, Value: 1, Category: categorySearch, Usage: "seed of the strategy's random choices"},
-		&cli.StringFlag{
-			Name: "log", Destination: &o.log, TakesFile: true, Category: categoryOutput,
-			Usage: "keep the run log in `FILE` (of several sizes, in FILE.SIZE.jsonl), and continue the run that it holds (default: a " +
-				"new file in the user's state folder)",
-		},
+		seedFlag(&o.seed, categorySearch, "seed of the strategy's random choices"),
+		textFlag(&o.log, "log", categoryOutput,
+			"keep the run log in `FILE` (of several sizes, in FILE.SIZE.jsonl), and continue the run that it holds (default: a "+
+				"new file in the user's state folder)"),
 		outputFlag(&o.outputs, "write the results to `FILE`: .json (T4), .csv or .jsonl (run log), .gz after it; may be repeated"),
 		verboseFlag("show skipped configurations and the reasons, whole build logs, the output of workers, and the use of their time"),
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: categoryOutput, Usage: "print the best configuration only"},
-		&cli.StringFlag{
-			Name: "serve", Destination: &o.serve, Category: categoryOutput,
-			Usage: "show the running search in browsers on this machine at `HOST:PORT`, such as 127.0.0.1:8080; :0 is a free port",
-		},
+		quietFlag("print the best configuration only"),
+		textFlag(&o.serve, "serve", categoryOutput,
+			"show the running search in browsers on this machine at `HOST:PORT`, such as 127.0.0.1:8080; :0 is a free port"),
 	)
 }
 

@@ -42,7 +42,7 @@ type simulateOptions struct {
 }
 
 func simulateCommand(run runner[simulateOptions]) *cli.Command {
-	o := &simulateOptions{}
+	o := &simulateOptions{maxEvaluations: 200, repeats: 50, batch: 1}
 	return &cli.Command{
 		Name:      "simulate",
 		Usage:     "compare search strategies on recorded spaces, without a device",
@@ -67,36 +67,21 @@ own, in any language, is a strategy too: --strategy 'command:python3 walk.py' (d
 
 func (o *simulateOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{
-			Name: "strategy", Destination: &o.strategies, Category: categorySearch,
-			Usage: "compare `STRATEGY[,STRATEGY…]`: " + strategyNames() + ", or all, which is all but brute_force and prior_ranking; " +
-				strategyForms + "; may be repeated (default: all; with --prior, those that learn from it)",
-		},
-		&cli.StringFlag{
-			Name: "objective", Destination: &o.rank.objectives, Category: categorySearch,
-			Usage: "improve `OBJECTIVES` instead of those of the records: time, time_mean, time_min or a metric, maximised after the " +
-				"word maximize; several, with commas, give traces alone (-o FILE.jsonl)",
-		},
-		&cli.IntFlag{
-			Name: "max-evals", Destination: &o.maxEvaluations, Value: 200, Category: categorySearch,
-			Usage: "evaluate `N` configurations in each search, failures included",
-		},
-		&cli.IntFlag{
-			Name: "repeats", Destination: &o.repeats, Value: 50, Category: categorySearch,
-			Usage: "search `N` times with each strategy on each record",
-		},
-		&cli.IntFlag{
-			Name: "batch", Destination: &o.batch, Value: 1, Category: categorySearch,
-			Usage: "ask a strategy for `N` configurations at a time, as parallel builds do",
-		},
-		&cli.Uint64Flag{Name: "seed", Destination: &o.seed, Value: 1, Category: categorySearch, Usage: "seed of all random choices"},
-		o.prior.flag(),
-		&cli.StringFlag{
-			Name: "checkpoints", Destination: &o.points, Category: categoryOutput,
-			Usage: "print the results after `N[,N…]` evaluations (default: 25,50,100,200 below --max-evals, and --max-evals)",
-		},
+		listFlag(&o.strategies, "strategy", categorySearch,
+			"compare `STRATEGY[,STRATEGY…]`: "+strategyNames()+", or all, which is all but brute_force and prior_ranking; "+
+				strategyForms+"; may be repeated (default: all; with --prior, those that learn from it)"),
+		textFlag(&o.rank.objectives, "objective", categorySearch,
+			"improve `OBJECTIVES` instead of those of the records: time, time_mean, time_min or a metric, maximised after the "+
+				"word maximize; several, with commas, give traces alone (-o FILE.jsonl)"),
+		numberFlag(&o.maxEvaluations, "max-evals", categorySearch, "evaluate `N` configurations in each search, failures included"),
+		numberFlag(&o.repeats, "repeats", categorySearch, "search `N` times with each strategy on each record"),
+		numberFlag(&o.batch, "batch", categorySearch, "ask a strategy for `N` configurations at a time, as parallel builds do"),
+		seedFlag(&o.seed, categorySearch, "seed of all random choices"),
+		o.prior.flag(""),
+		textFlag(&o.points, "checkpoints", categoryOutput,
+			"print the results after `N[,N…]` evaluations (default: 25,50,100,200 below --max-evals, and --max-evals)"),
 		outputFlag(&o.outputs, "write the curves to `FILE` (.csv), or the trace of each search (.jsonl); may be repeated"),
-		&cli.BoolFlag{Name: "json", Destination: &o.json, Category: categoryOutput, Usage: "print JSON"},
+		switchFlag(&o.json, "json", categoryOutput, "print JSON"),
 	}
 }
 

@@ -32,13 +32,11 @@ type spaceOptions struct {
 func spaceCommand(run runner[spaceOptions]) *cli.Command {
 	o := &spaceOptions{spec: specOptions{takesInput: true}}
 	flags := append(o.spec.flags(),
-		&cli.BoolFlag{Name: "count", Destination: &o.count, Usage: "print the number of configurations only"},
-		&cli.BoolFlag{Name: "json", Destination: &o.json, Usage: "print the configurations as JSON lines: the names of the parameters, then the values of each configuration"},
-		&cli.IntFlag{Name: "limit", Destination: &o.limit, DefaultText: "a sample of 10", Usage: "list the first `N` configurations; 0: none, -1: all"},
-		&cli.StringFlag{
-			Name: "device", Aliases: []string{"d"}, Destination: &o.device,
-			Usage: "apply restrictions that depend on the device, and the limits of this `DEVICE` (default: no device)",
-		},
+		switchFlag(&o.count, "count", "", "print the number of configurations only"),
+		switchFlag(&o.json, "json", "",
+			"print the configurations as JSON lines: the names of the parameters, then the values of each configuration"),
+		numberFlag(&o.limit, "limit", "", "list the first `N` configurations; 0: none, -1: all (default: a sample of 10)"),
+		textFlag(&o.device, "device d", "", "apply restrictions that depend on the device, and the limits of this `DEVICE` (default: no device)"),
 	)
 	return &cli.Command{
 		Name:      "space",

@@ -26,16 +26,11 @@ type specOptions struct {
 // flags change the specification. Those of a search have --observe, too.
 func (o *specOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{
-			Name: "set", Destination: &o.set, Category: categorySpec,
-			Usage: "give a constant another value, `NAME=VALUE`, or any key of the specification by its path, " +
-				"such as spec.measure.cache=cold or spec.objective=energy; may be repeated; " +
-				"tune and compare take several numbers, n=1024,2048, as sizes",
-		},
-		&cli.StringSliceFlag{
-			Name: "parameter", Aliases: []string{"p"}, Destination: &o.parameters, Category: categorySpec,
-			Usage: "give a parameter only these values, `PARAMETER=VALUE[,VALUE…]`; may be repeated",
-		},
+		listFlag(&o.set, "set", categorySpec,
+			"give a constant another value, `NAME=VALUE`, or any key of the specification by its path, "+
+				"such as spec.measure.cache=cold or spec.objective=energy; may be repeated; "+
+				"tune and compare take several numbers, n=1024,2048, as sizes"),
+		listFlag(&o.parameters, "parameter p", categorySpec, "give a parameter only these values, `PARAMETER=VALUE[,VALUE…]`; may be repeated"),
 	}
 }
 

@@ -38,9 +38,7 @@ type streamEnd struct {
 }
 
 func jsonLinesFlag(to *bool) cli.Flag {
-	return &cli.BoolFlag{
-		Name: "json", Destination: to, Category: categoryOutput, Usage: "print JSON lines for programs: results, notes, the end (docs/stream.md)",
-	}
+	return switchFlag(to, "json", categoryOutput, "print JSON lines for programs: results, notes, the end (docs/stream.md)")
 }
 
 // streamed makes an action one whose output is a stream if --json is given. The program writes its end.

@@ -91,12 +91,9 @@ func (s *tutorialSizes) read(c *cli.Context) {
 
 // newOptions returns the options of the tutorial's tune command, and its flags.
 func (t tutorial) newOptions(kernel string) (*tutorialOptions, []cli.Flag) {
-	o := &tutorialOptions{sizes: tutorialSizes{flags: t.sizes}}
+	o := &tutorialOptions{kernel: kernel, sizes: tutorialSizes{flags: t.sizes}}
 	return o, slices.Concat([]cli.Flag{
-		&cli.StringFlag{
-			Name: "kernel", Destination: &o.kernel, Value: kernel, Category: categorySpec,
-			Usage: "tune `KERNEL`: " + strings.Join(t.choices(), ", "),
-		},
+		textFlag(&o.kernel, "kernel", categorySpec, "tune `KERNEL`: "+strings.Join(t.choices(), ", ")),
 	}, o.sizes.cliFlags(), o.spec.flags(), o.searchOptions.flags())
 }
 

@@ -28,11 +28,11 @@ type wisdomOptions struct {
 }
 
 func (o *wisdomOptions) keyFlag() cli.Flag {
-	return &cli.StringFlag{Name: "key", Destination: &o.key, Usage: "`KEY` of the wisdom (default: the name of the kernel)"}
+	return textFlag(&o.key, "key", "", "`KEY` of the wisdom (default: the name of the kernel)")
 }
 
 func (o *wisdomOptions) problemSizeFlag(usage string) cli.Flag {
-	return &cli.StringFlag{Name: "problem-size", Destination: &o.size, Usage: usage + ": `X[,Y[,Z]]`"}
+	return textFlag(&o.size, "problem-size", "", usage+": `X[,Y[,Z]]`")
 }
 
 // readFile reads the arguments, the first of which is the wisdom file, and the problem size.
@@ -106,7 +106,7 @@ name. Give them:
 			Flags: []cli.Flag{
 				a.keyFlag(),
 				a.problemSizeFlag("problem size of the records that have none"),
-				&cli.BoolFlag{Name: "json", Destination: &a.json, Usage: "print the whole file as JSON"},
+				switchFlag(&a.json, "json", "", "print the whole file as JSON"),
 			},
 			Action: action(a, add),
 		}, {
@@ -123,13 +123,16 @@ architecture; one of the same vendor and type; or the best over all.
    ndtune wisdom show matmul.wisdom --problem-size 2048,2048 --set k=512
    ndtune wisdom show matmul.wisdom --problem-size 2048,2048 --spec matmul.yaml --json`,
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "device", Aliases: []string{"d"}, Destination: &s.device, Usage: "`DEVICE` to choose for: index, " +
-					"platform:device, cpu, gpu, or a part of its name (default: the first GPU, else the first device)"},
+				textFlag(&s.device, "device d", "",
+					"`DEVICE` to choose for: index, "+
+						"platform:device, cpu, gpu, or a part of its name (default: the first GPU, else the first device)"),
 				s.problemSizeFlag("problem size to choose for"),
-				&cli.StringSliceFlag{Name: "set", Destination: &s.set, Usage: "with --problem-size, a constant that is no part of the problem size, " +
-					"`CONSTANT=NUMBER`; may be repeated"},
-				&cli.StringFlag{Name: "spec", Destination: &s.spec, TakesFile: true, Usage: "with --problem-size, say whether the source is that of " +
-					"the specification `FILE`"},
+				listFlag(&s.set, "set", "",
+					"with --problem-size, a constant that is no part of the problem size, "+
+						"`CONSTANT=NUMBER`; may be repeated"),
+				textFlag(&s.spec, "spec", "",
+					"with --problem-size, say whether the source is that of "+
+						"the specification `FILE`"),
 				jsonFlag(&s.json),
 			},
 			Action: action(s, show),

@@ -39,7 +39,7 @@ the specification verifies, does not (docs/wisdom.md).`,
 		Flags: slices.Concat(o.spec.flags(), []cli.Flag{
 			o.keyFlag(),
 			o.problemSizeFlag("problem size of a specification that has no fixed one, such as that of a pipeline"),
-			&cli.BoolFlag{Name: "json", Destination: &o.json, Usage: "print the configuration as JSON, an object for each size"},
+			switchFlag(&o.json, "json", "", "print the configuration as JSON, an object for each size"),
 		}, without(o.flags(), "output"), // there are no results to write if no search is made
 			o.fleet.searchFlags("evaluate on the devices of the fleet")),
 		Action: action(o, run),
