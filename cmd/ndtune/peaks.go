@@ -24,11 +24,15 @@ func measurePeaks(
 	ctx context.Context, t *console, l device.Listed, d hardware.Device, figures []string, r *worker.Reserve,
 ) (*hardware.Peaks, error) {
 	bar := newProgress(t.notes, len(peak.Parts(figures...)), "part", t.quiet)
-	o := worker.PeakOptions{Figures: figures, Timer: d.Timer, Output: t.diagnostics(), Reserve: r, Begin: func(part string, number, _ int) {
+	if r == nil {
+		r = worker.NewReserve(t.diagnostics())
+		defer r.Close()
+	}
+	o := worker.PeakOptions{Figures: figures, Timer: d.Timer, Begin: func(part string, number int) {
 		bar.done = number - 1
 		bar.describe(l.Name + ": " + part)
 	}}
-	peaks, err := worker.MeasurePeaks(ctx, l, o)
+	peaks, err := r.MeasurePeaks(ctx, l, o)
 	bar.finish()
 	if err != nil {
 		return d.Peaks, err

@@ -1,7 +1,6 @@
 package hardware
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -98,15 +97,10 @@ func (p *Peaks) Add(part *Peaks) {
 	if part.Timer != "" {
 		p.Timer = part.Timer
 	}
-	p.AddPartial(part.Partial)
-}
-
-// AddPartial adds a measurement for which the time did not suffice.
-func (p *Peaks) AddPartial(measurement string) {
-	if p.Partial != "" && measurement != "" {
-		measurement = p.Partial + "; " + measurement
+	if p.Partial != "" && part.Partial != "" {
+		p.Partial += "; "
 	}
-	p.Partial = cmp.Or(measurement, p.Partial)
+	p.Partial += part.Partial
 }
 
 // Miss sets the reason why a figure could not be measured.

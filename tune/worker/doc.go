@@ -17,7 +17,7 @@
 // problem that holds Go functions cannot be sent to a worker: both the program and its workers make
 // it with a function that [Register] names. If either call is missing, [Open] says so.
 //
-// The peaks of a device are measured in a worker, too: see [MeasurePeaks].
+// The peaks of a device are measured in a worker, too: see [Reserve.MeasurePeaks].
 //
 // # The protocol
 //
@@ -43,7 +43,7 @@
 //	          ←  remeasured
 //
 //	hello     →            the device, and which of its peaks the worker shall measure
-//	          ←  measured  the results of a part so far, at the begin of each part, during it and at its end
+//	          ←  measured  at the begin of each part, and at its end with the results
 //
 //	release   →            the problem is over: the worker releases all but its context, and waits for another hello
 //

@@ -33,7 +33,7 @@ func TestPoolsThatCannotBe(t *testing.T) {
 	hasRun = false
 	defer func() { hasRun = true }()
 	check(faulty(t, survivable...), "the program does not call worker.Main")
-	if _, err := MeasurePeaks(context.Background(), l[0], PeakOptions{}); !errors.Is(err, errNoMain) {
+	if _, err := NewReserve(nil).MeasurePeaks(context.Background(), l[0], PeakOptions{}); !errors.Is(err, errNoMain) {
 		t.Errorf("peaks: %v", err)
 	}
 	r := NewReserve(nil)

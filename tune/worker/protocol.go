@@ -165,11 +165,10 @@ type outputs struct {
 	Arrays map[string]*array.Array
 }
 
-// measured says what is known of a part of the peaks.
+// measured says that a part of the peaks begins, or its result.
 type measured struct {
 	Part  string
 	Peaks *hardware.Peaks // nil: the part begins
-	End   bool            // it ends
 }
 
 func valuesOf(c space.Configuration) values {

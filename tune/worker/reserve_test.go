@@ -107,7 +107,7 @@ func TestOneProcessForASearch(t *testing.T) {
 		pool.Close()
 	}
 	search()
-	peaks, err := MeasurePeaks(t.Context(), testDevice(t), PeakOptions{Figures: []string{hardware.PeakFloat32}, Reserve: r})
+	peaks, err := r.MeasurePeaks(t.Context(), testDevice(t), PeakOptions{Figures: []string{hardware.PeakFloat32}})
 	if err != nil || peaks.Value(hardware.PeakFloat32) == 0 {
 		t.Errorf("%v, %+v", err, peaks)
 	}

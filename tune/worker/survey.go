@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -24,34 +23,24 @@ const notTried = "not tried: "
 // maxPeakDeaths is how many processes may die while one device is measured.
 const maxPeakDeaths = 3
 
-// PeakOptions of [MeasurePeaks].
+// PeakOptions of [Reserve.MeasurePeaks]. Zero fields have the defaults named.
 type PeakOptions struct {
-	// Figures are the names of those that are measured, with others that come with them. None: all.
-	Figures []string
+	Figures []string // the names of those that are measured, with others that come with them; all
+	Timer   string   // of the device; unknown
 
-	Timer string // of the device; "": unknown
-
-	// Output gets the lines that the worker prints; nil: they only explain missing figures.
-	Output io.Writer
-
-	// Reserve may have a worker for it, and gets it back; nil: it is a new one, which ends afterwards. Its Output takes the
-	// place of that in these options.
-	Reserve *Reserve
-
-	// Begin is called as each part begins, with its number from 1; or nil.
-	Begin func(part string, number, of int)
+	Begin func(part string, number int) // is called as each part begins, with its number from 1; or nil
 }
 
-// MeasurePeaks measures peaks of a device in a worker. A driver that crashes or hangs costs the
-// figures of one part that are not yet known; they say so, and another worker goes on with the next
-// part. The error says that nothing could be measured, or is that of the context.
+// MeasurePeaks measures peaks of a device in a worker of the reserve, or in a new one, which then is in the reserve. A driver that
+// crashes or hangs costs the figures of one part; they say so, and another worker goes on with the next part. The error says that
+// nothing could be measured, or is that of the context.
 //
 // It is an error if the program does not call [Main].
-func MeasurePeaks(ctx context.Context, d device.Listed, o PeakOptions) (*hardware.Peaks, error) {
+func (r *Reserve) MeasurePeaks(ctx context.Context, d device.Listed, o PeakOptions) (*hardware.Peaks, error) {
 	if !hasRun {
 		return nil, errNoMain
 	}
-	return newSurvey(d.Selector(), *d.Identity, o).run(ctx)
+	return newSurvey(r, d.Selector(), *d.Identity, o).run(ctx)
 }
 
 // signalDelay is how long a signal to the program may take to cancel its context. A signal at the terminal
@@ -62,40 +51,29 @@ const signalDelay = time.Second
 type survey struct {
 	options PeakOptions
 	hello   hello
-	reserve *Reserve      // of the options, or of this survey alone
-	host    *host         // of the reserve
+	reserve *Reserve
 	timeout time.Duration // of a part
-	interim func()        // is called as more is known of a part, for tests; or nil
 
 	all    int // parts
 	left   []peak.Part
-	begun  bool            // the first part that is left
-	known  *hardware.Peaks // the figures of that part so far; nil: none
+	begun  bool // the first part that is left
 	worker *child
 	deaths int
 	peaks  *hardware.Peaks
 }
 
-func newSurvey(selector string, d hardware.Device, o PeakOptions) *survey {
+func newSurvey(r *Reserve, selector string, d hardware.Device, o PeakOptions) *survey {
 	if o.Begin == nil {
-		o.Begin = func(string, int, int) {}
+		o.Begin = func(string, int) {}
 	}
 	d.Timer = o.Timer
 	left := peak.Parts(o.Figures...)
-	s := &survey{
-		options: o, hello: hello{Selector: selector, Device: d}, timeout: partTimeout, peaks: peak.New(), all: len(left), left: left,
+	return &survey{
+		options: o, hello: hello{Selector: selector, Device: d}, reserve: r, timeout: partTimeout, all: len(left), left: left, peaks: peak.New(),
 	}
-	if s.reserve = o.Reserve; s.reserve == nil {
-		s.reserve = NewReserve(o.Output)
-	}
-	s.host = s.reserve.host
-	return s
 }
 
 func (s *survey) run(ctx context.Context) (*hardware.Peaks, error) {
-	if s.options.Reserve == nil {
-		defer s.reserve.Close()
-	}
 	for len(s.left) > 0 {
 		err := s.work(ctx)
 		switch {
@@ -122,7 +100,7 @@ func (s *survey) work(ctx context.Context) error {
 	}
 	var err error
 	if s.worker = s.reserve.take(false, h.Selector); s.worker == nil {
-		if s.worker, err = s.host.Start(); err != nil {
+		if s.worker, err = s.reserve.host.Start(); err != nil {
 			return err
 		}
 	}
@@ -130,7 +108,7 @@ func (s *survey) work(ctx context.Context) error {
 		if len(s.left) == 0 && s.worker.Alive() && !s.begun {
 			s.reserve.put(spare{s.worker, false, needsNoBuilders(h.Device), h.Selector})
 		} else {
-			s.host.Stop(s.worker)
+			s.reserve.host.Stop(s.worker)
 		}
 	}()
 	s.begun = false
@@ -138,7 +116,7 @@ func (s *survey) work(ctx context.Context) error {
 	until := time.Now().Add(max(startTime, s.timeout))
 	for len(s.left) > 0 {
 		limited, stop := context.WithDeadlineCause(ctx, until, process.ErrLate)
-		a, err := s.host.Next(limited, s.worker)
+		a, err := s.reserve.host.Next(limited, s.worker)
 		stop()
 		var ended *process.EndedError
 		switch {
@@ -160,14 +138,9 @@ func (s *survey) work(ctx context.Context) error {
 		case a.Measured == nil:
 			return errors.New("it answered something that it was not asked")
 		case a.Measured.Peaks == nil:
-			s.begun, s.known = true, nil
-			s.options.Begin(a.Measured.Part, s.all-len(s.left)+1, s.all)
+			s.begun = true
+			s.options.Begin(a.Measured.Part, s.all-len(s.left)+1)
 			until = time.Now().Add(s.timeout)
-		case !a.Measured.End:
-			s.known = a.Measured.Peaks
-			if s.interim != nil {
-				s.interim()
-			}
 		default:
 			s.begun = false
 			s.peaks.Add(a.Measured.Peaks)
@@ -183,26 +156,12 @@ func (s *survey) broken(why string) error {
 	if !s.begun {
 		return errors.New(why)
 	}
-	s.cutShort(why)
+	s.peaks.Add(s.left[0].Missed(why))
+	s.left = s.left[1:]
 	if s.deaths++; s.deaths == maxPeakDeaths {
 		s.miss(fmt.Sprintf(notTried+"%d processes have not come to their end before", s.deaths))
 	}
 	return nil
-}
-
-// cutShort removes the part that was begun and not finished. It keeps the figures that are known.
-func (s *survey) cutShort(why string) {
-	part := s.left[0]
-	if s.known != nil {
-		s.peaks.Add(s.known)
-		s.peaks.AddPartial(part.Name + ": " + why)
-	}
-	for _, name := range part.Figures {
-		if s.peaks.Value(name) == 0 {
-			s.peaks.Miss(name, strings.ToValidUTF8(why, "\uFFFD"))
-		}
-	}
-	s.left = s.left[1:]
 }
 
 // miss removes all parts that are left.
@@ -236,7 +195,5 @@ func (s *server) measurePeaks(h hello) error {
 	}
 	// The parent kills a worker that shall stop.
 	return peak.Run(context.Background(), d.Device, h.Device.Timer, s.idle, peak.Parts(h.Survey...),
-		func(p peak.Part, known *hardware.Peaks, end bool) {
-			s.parent.Send(answer{Measured: &measured{p.Name, known, end}})
-		})
+		func(p peak.Part, result *hardware.Peaks) { s.parent.Send(answer{Measured: &measured{p.Name, result}}) })
 }

@@ -17,9 +17,11 @@ import (
 func testSurvey(t *testing.T, o PeakOptions, faults ...string) *survey {
 	t.Helper()
 	d := testDevice(t)
-	s := newSurvey(d.Selector(), testIdentity(t), o)
+	r := NewReserve(nil)
+	t.Cleanup(r.Close)
+	s := newSurvey(r, d.Selector(), testIdentity(t), o)
 	// Long launches are few: what the figures are does not matter here.
-	s.host.Environment = []string{standin.FaultsVariable + "=" + strings.Join(append(faults, "peak_arithmetic takes 20000000"), ";")}
+	s.reserve.host.Environment = []string{standin.FaultsVariable + "=" + strings.Join(append(faults, "peak_arithmetic takes 20000000"), ";")}
 	return s
 }
 
@@ -41,17 +43,17 @@ func peaksOf(t *testing.T, parts ...string) []string {
 func TestAWorkerMeasuresPeaks(t *testing.T) {
 	s := testSurvey(t, PeakOptions{})
 	var begun []string
-	s.options.Begin = func(part string, number, of int) {
-		if begun = append(begun, part); number != len(begun) || of != len(peak.Parts()) {
-			t.Errorf("%s is part %d of %d", part, number, of)
+	s.options.Begin = func(part string, number int) {
+		if begun = append(begun, part); number != len(begun) {
+			t.Errorf("%s is part %d", part, number)
 		}
 	}
 	p, err := s.run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.host.Started != 1 || len(begun) != len(peak.Parts()) {
-		t.Errorf("%d workers began %v", s.host.Started, begun)
+	if s.reserve.host.Started != 1 || len(begun) != len(peak.Parts()) {
+		t.Errorf("%d workers began %v", s.reserve.host.Started, begun)
 	}
 	for _, f := range hardware.PeakFigures() {
 		figure, known := p.Figures[f.Name]
@@ -72,8 +74,8 @@ func TestADeadWorkerCostsAPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.host.Started != 2 {
-		t.Errorf("%d workers, want 2", s.host.Started)
+	if s.reserve.host.Started != 2 {
+		t.Errorf("%d workers, want 2", s.reserve.host.Started)
 	}
 	for _, name := range peaksOf(t, part) {
 		if why := p.Figures[name].Missing; !strings.HasPrefix(why, "the process ended ") || p.Value(name) != 0 {
@@ -90,7 +92,7 @@ func TestADeadWorkerCostsAPart(t *testing.T) {
 // Where no other worker can be had for one that died, what was measured stands.
 func TestWhatWasMeasuredStands(t *testing.T) {
 	s := testSurvey(t, PeakOptions{}, "peak_copy crashes")
-	s.options.Begin = func(string, int, int) { s.hello.Device.Name = "another" } // the next worker does not find it
+	s.options.Begin = func(string, int) { s.hello.Device.Name = "another" } // the next worker does not find it
 	p, err := s.run(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +110,7 @@ func TestWhatWasMeasuredStands(t *testing.T) {
 func TestWorkersThatTakeTooLong(t *testing.T) {
 	s := testSurvey(t, PeakOptions{})
 	s.timeout = time.Millisecond
-	s.host.Environment = []string{standin.FaultsVariable + "=peak_arithmetic hangs; peak_fill hangs"}
+	s.reserve.host.Environment = []string{standin.FaultsVariable + "=peak_arithmetic hangs; peak_fill hangs"}
 	p, err := s.run(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "it took longer than 1ms") || !strings.Contains(err.Error(), "not tried") {
 		t.Errorf("%v, %+v", err, p)
@@ -117,7 +119,7 @@ func TestWorkersThatTakeTooLong(t *testing.T) {
 
 func TestMeasuringPeaksCanBeCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := testSurvey(t, PeakOptions{Begin: func(string, int, int) { cancel() }})
+	s := testSurvey(t, PeakOptions{Begin: func(string, int) { cancel() }})
 	if p, err := s.run(ctx); !errors.Is(err, context.Canceled) || p != nil {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -126,7 +128,9 @@ func TestMeasuringPeaksCanBeCancelled(t *testing.T) {
 func TestADeviceThatIsNotThere(t *testing.T) {
 	d := testIdentity(t)
 	d.Name = "another"
-	p, err := newSurvey(testDevice(t).Selector(), d, PeakOptions{}).run(context.Background())
+	r := NewReserve(nil)
+	defer r.Close()
+	p, err := newSurvey(r, testDevice(t).Selector(), d, PeakOptions{}).run(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "another in the program") {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -141,22 +145,5 @@ func TestSomePeaks(t *testing.T) {
 	}
 	if p.Value(hardware.PeakMemoryCopy) == 0 || p.Value(hardware.PeakFloat32) != 0 || len(p.Copy) == 0 || len(p.Read) > 0 || p.Timer == "" {
 		t.Errorf("%+v", p)
-	}
-}
-
-// A worker that hangs in a part leaves what it knew of it by then.
-func TestWhatWasKnownOfAPartStands(t *testing.T) {
-	s := testSurvey(t, PeakOptions{Figures: []string{hardware.PeakMemoryCopy}})
-	s.interim = func() { s.worker.Kill() }
-	p, err := s.run(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	memory := p.Figures[hardware.PeakMemoryCopy] // more may have come before the end
-	if p.Value(hardware.PeakCacheCopy) == 0 || !strings.HasPrefix(p.Partial, "copying: the process ended ") || (memory.Value > 0) == (memory.Missing != "") {
-		t.Errorf("%+v", p)
-	}
-	if s.host.Started != 1 {
-		t.Errorf("%d workers for the one part", s.host.Started)
 	}
 }

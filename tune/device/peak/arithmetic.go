@@ -120,11 +120,6 @@ func arithmetic(p precision) func(context.Context, *Meter) (*hardware.Peaks, err
 		c := newContest(m, func(ctx context.Context, v summing, _ int64, budget time.Duration) (float64, error) {
 			return s.rate(ctx, v, budget)
 		})
-		peaks := func() *hardware.Peaks {
-			best := c.best[0]
-			return &hardware.Peaks{Figures: map[string]hardware.Peak{p.figure: figure(p.figure, best.rate, best.variant.String())}}
-		}
-		c.tell = func() { m.tell(peaks()) }
 		variants := m.summings(p)
 		first := probe[summing]{variant: variants[0], budget: warmUp}
 		for _, first.variant.form = range forms {
@@ -140,7 +135,8 @@ func arithmetic(p precision) func(context.Context, *Meter) (*hardware.Peaks, err
 			c.run(ctx, probe[summing]{variant: v, budget: budget})
 		}
 		c.confirm(ctx, 0)
-		return peaks(), nil
+		best := c.best[0]
+		return &hardware.Peaks{Figures: map[string]hardware.Peak{p.figure: figure(p.figure, best.rate, best.variant.String())}}, nil
 	}
 }
 

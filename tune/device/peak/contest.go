@@ -32,7 +32,6 @@ type rated[V variant] struct {
 type contest[V variant] struct {
 	meter *Meter
 	rate  func(ctx context.Context, v V, bytes int64, budget time.Duration) (float64, error)
-	tell  func() // called after each probe that gave a rate
 
 	best   map[int64]rated[V] // by set
 	failed map[V]bool
@@ -67,7 +66,6 @@ func (c *contest[V]) run(ctx context.Context, probes ...probe[V]) {
 		if rate > c.best[p.bytes].rate {
 			c.best[p.bytes] = rated[V]{p.variant, rate}
 		}
-		c.tell()
 	}
 }
 

@@ -48,8 +48,8 @@ func (m *Meter) movers(what movement) []mover {
 	}
 	if m.isCPU() {
 		all = []mover{
-			{16, 4, 64, false}, {16, 1, 256, false}, {16, 8, 16, false}, {16, 8, 256, false}, {4, 4, 256, false},
-			{16, 4, 64, true}, {16, 1, 256, true},
+			{16, 4, 64, false}, {16, 4, 64, true}, {16, 1, 256, false}, {16, 8, 16, false}, {16, 8, 256, false}, {4, 4, 256, false},
+			{16, 1, 256, true},
 		}
 	}
 	return slices.DeleteFunc(all, func(v mover) bool { return v.nontemporal && !what.copies || !m.takes(v.local) })
@@ -107,25 +107,11 @@ func moving(what movement) func(context.Context, *Meter) (*hardware.Peaks, error
 			return nil, err
 		}
 		c := newContest(m, s.rate)
-		c.tell = func() {
-			peaks, _ := s.peaks(c)
-			m.tell(peaks)
-		}
 		c.run(ctx, s.probes()...)
 		if len(c.best) == 0 {
 			return nil, c.none()
 		}
-		_, fastest := s.peaks(c)
-		for _, set := range fastest {
-			c.confirm(ctx, set)
-		}
-		peaks, _ := s.peaks(c)
-		for _, name := range []string{s.memory, s.cache} {
-			if _, known := peaks.Figures[name]; !known {
-				peaks.Miss(name, c.none().Error())
-			}
-		}
-		return peaks, nil
+		return s.peaks(ctx, c), nil
 	}
 }
 
@@ -150,10 +136,6 @@ func (s *stream) probes() []probe[mover] {
 	if cpu {
 		each = moveBudget
 	}
-	if i := slices.IndexFunc(variants, func(v mover) bool { return v.nontemporal }); i > 0 && cpu {
-		v := variants[i]
-		variants = slices.Insert(slices.Delete(variants, i, i+1), 1, v)
-	}
 	var all []probe[mover]
 	for i, v := range variants {
 		for _, set := range s.sizes {
@@ -168,35 +150,45 @@ func (s *stream) probes() []probe[mover] {
 
 func (s *stream) isBeyond(set int64) bool { return s.beyond > 0 && set >= s.beyond }
 
-// peaks returns the figures of the sets that were measured, and the set of each.
-func (s *stream) peaks(c *contest[mover]) (peaks *hardware.Peaks, fastest map[string]int64) {
-	peaks, fastest = &hardware.Peaks{Figures: map[string]hardware.Peak{}}, map[string]int64{}
-	var curve []hardware.Bandwidth
-	for _, set := range s.sizes {
-		best, known := c.best[set]
-		if !known {
-			continue
-		}
-		curve = append(curve, hardware.Bandwidth{Bytes: set, Rate: best.rate})
+// peaks returns the figures of the sets that were measured. It measures the fastest set of each figure once more.
+func (s *stream) peaks(ctx context.Context, c *contest[mover]) *hardware.Peaks {
+	fastest := map[string]int64{}
+	for set, r := range c.best {
 		name := s.cache
 		if s.isBeyond(set) {
 			name = s.memory
 		}
-		if best.rate > peaks.Value(name) {
-			peaks.Figures[name] = figure(name, best.rate, fmt.Sprintf("%s, %s", bytesText(set), best.variant))
+		if r.rate > c.best[fastest[name]].rate {
 			fastest[name] = set
 		}
 	}
-	if s.beyond == 0 { // otherwise it is only not measured yet
-		caches := s.meter.Info.GlobalCacheSize >> 20
-		peaks.Miss(s.memory, fmt.Sprintf("the device's memory takes no set of buffers that is clearly larger than its caches (%d MiB)", caches))
+	peaks := &hardware.Peaks{Figures: map[string]hardware.Peak{}}
+	for _, name := range []string{s.memory, s.cache} {
+		set, known := fastest[name]
+		switch {
+		case known:
+			c.confirm(ctx, set)
+			best := c.best[set]
+			peaks.Figures[name] = figure(name, best.rate, fmt.Sprintf("%s, %s", bytesText(set), best.variant))
+		case name == s.memory && s.beyond == 0:
+			peaks.Miss(name, fmt.Sprintf("the device's memory takes no set of buffers that is clearly larger than its caches (%d MiB)",
+				s.meter.Info.GlobalCacheSize>>20))
+		default:
+			peaks.Miss(name, c.none().Error())
+		}
+	}
+	var curve []hardware.Bandwidth
+	for _, set := range s.sizes {
+		if best, known := c.best[set]; known {
+			curve = append(curve, hardware.Bandwidth{Bytes: set, Rate: best.rate})
+		}
 	}
 	if s.copies {
 		peaks.Copy = curve
 	} else {
 		peaks.Read = curve
 	}
-	return peaks, fastest
+	return peaks
 }
 
 func bytesText(n int64) string {

@@ -73,18 +73,16 @@ type Meter struct {
 	*device.Launcher
 
 	// Of the current part:
-	deadline time.Time             // zero: none
-	interim  func(*hardware.Peaks) // receives the peaks so far; may be nil
-	asked    int                   // measurements
-	skipped  int                   // of these, left out for lack of time
+	deadline time.Time // zero: none
+	asked    int       // measurements
+	skipped  int       // of these, left out for lack of time
 }
 
 // Measure measures a part for about the time within; 0 is no bound. If the time is up, it leaves out
-// the remaining variants, but not the first ones. Interim, which may be nil, receives the
-// peaks so far, each time that there are more. Figures that cannot be measured have a reason. The
+// the remaining variants, but not the first ones. Figures that cannot be measured have a reason. The
 // error is that of the context.
-func (m *Meter) Measure(ctx context.Context, p Part, within time.Duration, interim func(*hardware.Peaks)) (*hardware.Peaks, error) {
-	m.deadline, m.interim, m.asked, m.skipped = time.Time{}, interim, 0, 0
+func (m *Meter) Measure(ctx context.Context, p Part, within time.Duration) (*hardware.Peaks, error) {
+	m.deadline, m.asked, m.skipped = time.Time{}, 0, 0
 	if within > 0 {
 		m.deadline = time.Now().Add(within)
 	}
@@ -105,24 +103,16 @@ func (m *Meter) Measure(ctx context.Context, p Part, within time.Duration, inter
 // late reports whether the time for the part is up.
 func (m *Meter) late() bool { return !m.deadline.IsZero() && time.Now().After(m.deadline) }
 
-// tell passes on the peaks so far.
-func (m *Meter) tell(p *hardware.Peaks) {
-	if m.interim != nil {
-		p.Timer = m.Timer
-		m.interim(p)
-	}
-}
-
 // New returns peaks of the present time and method, without figures.
 func New() *hardware.Peaks {
 	return &hardware.Peaks{Method: Method, Measured: time.Now().UTC().Truncate(time.Second), Figures: map[string]hardware.Peak{}}
 }
 
 // Run measures parts of a device in this process, one after the other. It calls report as each
-// part begins, without peaks, each time that more is known, and at its end. A launcher of the device is used; without one,
+// part begins, without peaks, and at its end. A launcher of the device is used; without one,
 // which is nil, Run makes one, with a timer if that is known. The error is that of a device that cannot be opened, or of the context.
 func Run(
-	ctx context.Context, d *cl.Device, timer string, l *device.Launcher, parts []Part, report func(p Part, known *hardware.Peaks, end bool),
+	ctx context.Context, d *cl.Device, timer string, l *device.Launcher, parts []Part, report func(Part, *hardware.Peaks),
 ) error {
 	if l == nil {
 		var err error
@@ -137,12 +127,12 @@ func Run(
 		within = timeOnCPU
 	}
 	for _, p := range parts {
-		report(p, nil, false)
-		measured, err := m.Measure(ctx, p, within, func(known *hardware.Peaks) { report(p, known, false) })
+		report(p, nil)
+		measured, err := m.Measure(ctx, p, within)
 		if err != nil {
 			return err
 		}
-		report(p, measured, true)
+		report(p, measured)
 	}
 	return nil
 }
