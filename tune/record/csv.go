@@ -38,22 +38,20 @@ var csvMeasured = []csvColumn{
 	{name: "time_mean", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Mean })},
 	{name: "time_max", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Max })},
 	{name: "time_stddev", cell: csvStatistic(func(s *judge.Stats) float64 { return s.StandardDeviation })},
-	{name: "final_time", cell: func(r *csvRow) string {
-		if len(r.Final) == 0 {
-			return ""
-		}
-		return csvNumber(r.FinalTime())
-	}},
+	{name: "final_time", cell: func(r *csvRow) string { return csvIf(len(r.Final) > 0, csvNumber(r.FinalTime())) }},
 }
 
 // csvStatistic returns the cells of a statistic of the times.
 func csvStatistic(of func(*judge.Stats) float64) func(*csvRow) string {
-	return func(r *csvRow) string {
-		if r.stats.Count == 0 {
-			return ""
-		}
-		return csvNumber(of(&r.stats))
+	return func(r *csvRow) string { return csvIf(r.stats.Count > 0, csvNumber(of(&r.stats))) }
+}
+
+// csvIf is a cell that is empty where it says nothing.
+func csvIf(says bool, cell string) string {
+	if !says {
+		return ""
 	}
+	return cell
 }
 
 // csvOthers are the columns behind the metrics. Finals are the names of the metrics of the final measurement.
@@ -63,12 +61,7 @@ func csvOthers(finals []string) []csvColumn {
 		{"early_stopped", func(r *csvRow) string { return strconv.FormatBool(r.EarlyStopped) }, true},
 		{"device", func(r *csvRow) string { return csvText(r.Device) }, true},
 		{"objective", func(r *csvRow) string { return csvText(r.objective) }, true},
-		{"rank", func(r *csvRow) string {
-			if r.rank == 0 {
-				return ""
-			}
-			return strconv.Itoa(r.rank)
-		}, true},
+		{"rank", func(r *csvRow) string { return csvIf(r.rank > 0, strconv.Itoa(r.rank)) }, true},
 	}
 	for _, name := range finals {
 		columns = append(columns, csvColumn{name: csvText("final." + name), cell: func(r *csvRow) string {
@@ -86,12 +79,7 @@ func csvOthers(finals []string) []csvColumn {
 		{"measure_ms", func(r *csvRow) string { return csvNumber(milliseconds(r.Durations.Measure)) }, false},
 		{"framework_ms", func(r *csvRow) string { return csvNumber(milliseconds(r.Durations.Framework)) }, false},
 		{"search_ms", func(r *csvRow) string { return csvNumber(milliseconds(r.Durations.Search)) }, false},
-		{"timestamp", func(r *csvRow) string {
-			if r.Timestamp.IsZero() {
-				return ""
-			}
-			return r.Timestamp.UTC().Format(time.RFC3339Nano)
-		}, false},
+		{"timestamp", func(r *csvRow) string { return csvIf(!r.Timestamp.IsZero(), r.Timestamp.UTC().Format(time.RFC3339Nano)) }, false},
 		{"runs", func(r *csvRow) string { return csvNumbers(r.Times) }, false},
 	}...)
 }
@@ -198,10 +186,8 @@ func csvValue(c space.Configuration, parameter string) string {
 }
 
 func csvMetric(name string, metrics []judge.MetricValue) string {
-	if v, ok := judge.Named(metrics, name); ok {
-		return csvNumber(v)
-	}
-	return ""
+	v, ok := judge.Named(metrics, name)
+	return csvIf(ok, csvNumber(v))
 }
 
 func csvNumber(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
