@@ -79,7 +79,9 @@ func csvOthers(finals []string) []csvColumn {
 		{"measure_ms", func(r *csvRow) string { return csvNumber(milliseconds(r.Durations.Measure)) }, false},
 		{"framework_ms", func(r *csvRow) string { return csvNumber(milliseconds(r.Durations.Framework)) }, false},
 		{"search_ms", func(r *csvRow) string { return csvNumber(milliseconds(r.Durations.Search)) }, false},
-		{"timestamp", func(r *csvRow) string { return csvIf(!r.Timestamp.IsZero(), r.Timestamp.UTC().Format(time.RFC3339Nano)) }, false},
+		{"timestamp", func(r *csvRow) string {
+			return csvIf(!r.Timestamp.IsZero(), r.Timestamp.UTC().Format(time.RFC3339Nano))
+		}, false},
 		{"runs", func(r *csvRow) string { return csvNumbers(r.Times) }, false},
 	}...)
 }

@@ -32,6 +32,7 @@ type Log struct {
 
 	mutex   sync.Mutex
 	file    *os.File
+	info    os.FileInfo // of the file when it was opened
 	unlock  func() error
 	known   map[string]bool // configurations that have a result, by the keys of indices
 	session int             // of the final measurements
@@ -146,19 +147,15 @@ func (l *Log) Check() error {
 // harm says what others have done to the file since the log last wrote to it. A network file system may still show a file
 // that another machine has removed: then a later call finds out.
 func (l *Log) harm() error {
-	opened, err := l.file.Stat()
-	if err != nil {
-		return files.WithoutPath(err)
-	}
 	there, err := os.Stat(l.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return errors.New("the file disappeared while the run was going on")
 	case err != nil:
 		return files.WithoutPath(err)
-	case !os.SameFile(opened, there):
+	case !os.SameFile(l.info, there):
 		return errors.New("another file has taken its place while the run was going on")
-	case opened.Size() != int64(len(l.content)):
+	case there.Size() != int64(len(l.content)):
 		return errors.New("another program has changed it while the run was going on")
 	}
 	return nil
@@ -229,6 +226,9 @@ func open(path string, h Header) (_ *Log, err error) {
 	}()
 	if l.unlock, err = files.Lock(f); err != nil {
 		return nil, fmt.Errorf("lock it: %w", err)
+	}
+	if l.info, err = f.Stat(); err != nil {
+		return nil, err
 	}
 	return l, l.resume(first)
 }

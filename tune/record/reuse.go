@@ -118,7 +118,7 @@ func (l *Log) goOn(h Header, has func(tune.Result) bool) error {
 		return err
 	}
 	l.header, l.layout, l.previous, l.known, l.session = n.header, n.layout, n.previous, n.known, n.session
-	l.file, l.unlock, l.content, l.reused, l.outdated = n.file, n.unlock, n.content, reused, outdated
+	l.file, l.info, l.unlock, l.content, l.reused, l.outdated = n.file, n.info, n.unlock, n.content, reused, outdated
 	return nil
 }
 
