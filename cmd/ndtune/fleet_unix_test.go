@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/ndtune/ndtune/internal/natsserver"
 	"github.com/ndtune/ndtune/internal/standin"
@@ -95,6 +96,48 @@ func TestAFleetLosesNothing(t *testing.T) {
 	stays.signal(syscall.SIGINT)
 	if ended := stays.end(); ended.status != statusInterrupted {
 		t.Errorf("agent: %+v", ended)
+	}
+}
+
+// TestAFleetOfThreeMachines is the fleet of docs/fleet.md for several machines, with TLS and a key for each role. Of three agents, one is killed
+// and one is frozen while both work, and the frozen one goes on when the search is nearly over. Each result is in the log once.
+func TestAFleetOfThreeMachines(t *testing.T) {
+	if os.Getenv("NDTUNE_LONG") == "" {
+		t.Skip("NDTUNE_LONG is not set: the work of a lost agent waits for 20 s")
+	}
+	server := natsserver.StartDocumented(t, "", func(configuration string) string { return configuration })
+	agent := func(name string) *runningProgram {
+		slow := []string{standin.FaultsVariable + "=add waits 500 first 4"}
+		a := startProgram(t, t.TempDir(), slow, "agent", "--fleet", server.URL("agent"), "--name", name, "--device", needDevice(t).Selector)
+		a.await(`^offered: `)
+		return a
+	}
+	killed, frozen := agent("killed"), agent("frozen")
+	folder := specFolder(t)
+	log := filepath.Join(folder, "add.jsonl")
+	search := startProgram(t, folder, nil, "tune", "add.yaml", "--fleet", server.URL("search"), "--agents", "2", "--log", log)
+	search.read(3) // «Using:», a header and a result
+	killed.signal(syscall.SIGKILL)
+	frozen.signal(syscall.SIGSTOP)
+	stays := agent("stays")
+	search.read(7)
+	frozen.signal(syscall.SIGCONT)
+	if ended := search.end(); ended.status != 0 || !strings.Contains(ended.out, "best performing configuration") {
+		t.Fatalf("%+v", ended)
+	}
+	eachOnce(t, log, 9)
+	r, err := record.Read(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, result := range r.Results {
+		t.Logf("%s  %s  %s  on %s", result.Timestamp.Format(time.TimeOnly), result.Status, result.Configuration, result.Device)
+	}
+	for _, a := range []*runningProgram{frozen, stays} {
+		a.signal(syscall.SIGINT)
+		if ended := a.end(); ended.status != statusInterrupted {
+			t.Errorf("agent: %+v", ended)
+		}
 	}
 }
 

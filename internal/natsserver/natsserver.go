@@ -44,16 +44,6 @@ func goCommand(arguments ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// Nk returns the path of the program that makes keys of users.
-func Nk(t testing.TB) string {
-	t.Helper()
-	path, err := tool("nk")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // A Server is a server with JetStream in a process of its own, which the test ends.
 type Server struct {
 	Address string // HOST:PORT

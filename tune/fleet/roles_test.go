@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -19,74 +18,26 @@ import (
 	"github.com/ndtune/ndtune/tune/task"
 )
 
-// documented returns the block of docs/fleet.md with some first line.
-func documented(t *testing.T, first string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "fleet.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, block, found := strings.Cut(string(text), "\n    # "+first+"\n")
-	if !found {
-		t.Fatalf("docs/fleet.md has no block %q", first)
-	}
-	var lines []string
-	for line := range strings.Lines(block) {
-		if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "    ") {
-			break
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "")
-}
+// A guarded fleet has the documented server. The user nobody may do nothing, and the server does not know the stranger.
+type guarded struct{ *natsserver.Documented }
 
-// A guarded fleet is a server as docs/fleet.md configures it, with a key for each role. The user nobody may do nothing, and the server does not
-// know the stranger.
-type guarded struct {
-	*natsserver.Server
-	folder, configuration string
-}
-
-func serveGuarded(t *testing.T) *guarded {
+func serveGuarded(t *testing.T) guarded {
 	t.Helper()
-	g := &guarded{folder: t.TempDir()}
-	path := filepath.Dir(natsserver.Nk(t)) + string(filepath.ListSeparator) + os.Getenv("PATH")
-	shell := exec.Command("sh", "-ec", documented(t, "keys")+`
+	const keys = `
 nk -gen user > nobody.seed
 nk -gen user > stranger.seed
-echo "NOBODY_KEY: $(nk -inkey nobody.seed -pubout)" >> keys.conf`)
-	shell.Dir, shell.Env = g.folder, append(os.Environ(), "PATH="+path)
-	if out, err := shell.CombinedOutput(); err != nil {
-		t.Fatalf("the keys of docs/fleet.md: %v\n%s", err, out)
-	}
-	const users = "users: ["
-	nobody := users + ` { nkey: $NOBODY_KEY, permissions: { publish: { deny: ">" }, subscribe: { deny: ">" } } }`
-	g.configuration = strings.Replace(documented(t, "server.conf"), users, nobody, 1)
-	g.write(t, g.configuration)
-	g.Server = natsserver.StartWith(t, g.folder, "-c", "server.conf")
-	return g
-}
-
-func (g *guarded) write(t *testing.T, configuration string) {
-	t.Helper()
-	if err := os.WriteFile(filepath.Join(g.folder, "server.conf"), []byte(configuration), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// url returns the address for a role; "": without credentials.
-func (g *guarded) url(role string) string {
-	address := "tls://" + g.Address + "?authority=" + filepath.Join(g.folder, "server.pem")
-	if role == "" {
-		return address
-	}
-	return address + "&credentials=" + filepath.Join(g.folder, role+".seed")
+echo "NOBODY_KEY: $(nk -inkey nobody.seed -pubout)" >> keys.conf`
+	return guarded{natsserver.StartDocumented(t, keys, func(configuration string) string {
+		const users = "users: ["
+		nobody := users + ` { nkey: $NOBODY_KEY, permissions: { publish: { deny: ">" }, subscribe: { deny: ">" } } }`
+		return strings.Replace(configuration, users, nobody, 1)
+	})}
 }
 
 // connect connects as a user. A permission that is missing fails the test, unless denied counts it.
-func (g *guarded) connect(t *testing.T, role string, denied *atomic.Int64) *Connection {
+func (g guarded) connect(t *testing.T, role string, denied *atomic.Int64) *Connection {
 	t.Helper()
-	c, err := Connect(t.Context(), g.url(role), "test "+role, nil)
+	c, err := Connect(t.Context(), g.URL(role), "test "+role, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", role, err)
 	}
@@ -176,7 +127,7 @@ func TestRoles(t *testing.T) {
 		"stranger": unknown, "": unknown,
 		"nobody": `Permissions Violation for Subscription to "_INBOX.`,
 	} {
-		if _, err := Connect(t.Context(), g.url(user), "test", nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Connect(t.Context(), g.URL(user), "test", nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("user %q: %v; want %s", user, err, want)
 		}
 	}
@@ -206,18 +157,18 @@ func TestAdvice(t *testing.T) {
 		"small messages":   {before: "max_payload: 1MB", after: "max_payload: 1KB", want: ""},
 		"nothing is wrong": {},
 	} {
-		configuration := g.configuration
+		configuration := g.Configuration
 		if test.before != "" {
-			if configuration = strings.ReplaceAll(configuration, test.before, test.after); configuration == g.configuration {
+			if configuration = strings.ReplaceAll(configuration, test.before, test.after); configuration == g.Configuration {
 				t.Fatalf("docs/fleet.md does not have %s", test.before)
 			}
 		}
-		if err := os.RemoveAll(filepath.Join(g.folder, "store")); err != nil {
+		if err := os.RemoveAll(g.File("store")); err != nil {
 			t.Fatal(err)
 		}
-		g.write(t, configuration)
+		g.Configure(t, configuration)
 		g.Again(t)
-		url := g.url("search")
+		url := g.URL("search")
 		if test.change != nil {
 			url = test.change(url)
 		}
