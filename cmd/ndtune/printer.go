@@ -371,7 +371,7 @@ func printBuild(w io.Writer, p *problem.Problem, c space.Configuration, d hardwa
 	if options := p.BuildOptions(c, d); options != "" {
 		fmt.Fprintf(w, "build options: %s\n", options)
 	}
-	if target := p.TargetAt(c, d); target != "" {
-		fmt.Fprintf(w, "target: %s\n", target)
+	if v, err := p.Variant(c, d); err == nil && v.Target != "" {
+		fmt.Fprintf(w, "target: %s\n", v.Target)
 	}
 }

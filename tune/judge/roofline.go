@@ -2,12 +2,9 @@ package judge
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"math"
 
 	"github.com/ndtune/ndtune/internal/figure"
-	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 )
 
@@ -17,92 +14,6 @@ const (
 	MetricBytes   = "GB/s"
 	MetricOfLimit = "% of limit"
 )
-
-// A Roofline is a compiled task.Roofline: the least work of a launch.
-type Roofline struct {
-	Flops, Bytes *expression.Expression // nil: not given
-	Precision    string
-}
-
-// Metrics returns the names of the metrics that the roofline adds on a device.
-func (r *Roofline) Metrics(d hardware.Device) []string {
-	if r == nil {
-		return nil
-	}
-	var names []string
-	if r.Flops != nil {
-		names = append(names, MetricFlops)
-	}
-	if r.Bytes != nil {
-		names = append(names, MetricBytes)
-	}
-	if r.Known(d.Peaks) == nil {
-		names = append(names, MetricOfLimit)
-	}
-	return names
-}
-
-// Reserved returns the names that metrics of the definition cannot have.
-func (r *Roofline) Reserved() []string {
-	if r == nil {
-		return nil
-	}
-	return append(r.Metrics(hardware.Device{}), MetricOfLimit)
-}
-
-// Peaks returns the names of the peaks of a device from which limits are computed.
-func (r *Roofline) Peaks() (names []string) {
-	if r != nil && r.Flops != nil {
-		names = append(names, r.Precision)
-	}
-	if r != nil && r.Bytes != nil {
-		names = append(names, hardware.PeakMemoryCopy, hardware.PeakMemoryRead)
-	}
-	return names
-}
-
-// Known returns an error that says why no limit can be computed with these peaks, or nil.
-func (r *Roofline) Known(p *hardware.Peaks) error {
-	if p == nil {
-		return errors.New("the peaks of the device are not known")
-	}
-	lacks := func(name string) error {
-		if p.Value(name) > 0 {
-			return nil
-		}
-		return fmt.Errorf("the device's peak %s is not known: %s", name, cmp.Or(p.Figures[name].Missing, "it was not measured"))
-	}
-	if r.Flops != nil {
-		if err := lacks(r.Precision); err != nil {
-			return err
-		}
-	}
-	if r.Bytes != nil {
-		return lacks(hardware.PeakMemoryCopy)
-	}
-	return nil
-}
-
-// Limit returns the limit of the work in an environment. The peaks that it needs are known.
-func (r *Roofline) Limit(env map[string]any, peaks *hardware.Peaks, b Buffers) (l Limit, err error) {
-	flops, err := Amount("", r.Flops, env)
-	if err != nil {
-		return l, fmt.Errorf("roofline.flops: %w", err)
-	}
-	bytes, err := Amount("", r.Bytes, env)
-	if err != nil {
-		return l, fmt.Errorf("roofline.bytes: %w", err)
-	}
-	if r.Bytes != nil {
-		l = memoryLimit(peaks, bytes, b)
-	}
-	if r.Flops != nil {
-		if t := milliseconds(flops, peaks.Value(r.Precision)); t > l.Time || r.Bytes == nil {
-			l.Time, l.Resource, l.Rate, l.Precision = t, Arithmetic, peaks.Value(r.Precision), r.Precision
-		}
-	}
-	return l, nil
-}
 
 // A Resource is a part of a device that limits a kernel.
 type Resource string
@@ -159,21 +70,24 @@ func BeatenText(peak string) string {
 		"kernel does, or does not count all units that it uses."
 }
 
+// ArithmeticLimit is the limit of the arithmetic of a precision for some operations.
+func ArithmeticLimit(peaks *hardware.Peaks, flops float64, precision string) Limit {
+	rate := peaks.Value(precision)
+	return Limit{Time: milliseconds(flops, rate), Resource: Arithmetic, Rate: rate, Precision: precision}
+}
+
 // Buffers are the sizes of buffers in bytes.
 type Buffers struct {
 	All, Outputs float64
 	Cold         bool // the caches hold other data before a launch
 }
 
-// Set returns the size of all buffers together as an integer.
-func (b Buffers) Set() int64 { return int64(min(b.All, math.MaxInt64/2)) }
-
 // clearlyFaster is the factor over the rate of memory from which a rate counts as one of the caches.
 const clearlyFaster = 1.25
 
-// memoryLimit is the limit of memory or of the caches for moving bytes.
-func memoryLimit(peaks *hardware.Peaks, bytes float64, b Buffers) Limit {
-	l := Limit{Resource: Memory, Set: b.Set()}
+// MemoryLimit is the limit of memory or of the caches for moving bytes.
+func MemoryLimit(peaks *hardware.Peaks, bytes float64, b Buffers) Limit {
+	l := Limit{Resource: Memory, Set: int64(min(b.All, math.MaxInt64/2))}
 	set := b.All
 	if b.Cold {
 		set = math.Inf(1)
@@ -203,16 +117,3 @@ func copied(bytes, written float64) float64 { return 2 * min(written, max(0, byt
 
 // milliseconds returns the time of an amount of operations or bytes at a rate of 10⁹ a second.
 func milliseconds(amount, rate float64) float64 { return amount / rate / 1e6 }
-
-// Amount returns the value of an expression that must not be negative, 0 for nil. The noun
-// begins the error message; it may be empty.
-func Amount(noun string, e *expression.Expression, env map[string]any) (float64, error) {
-	if e == nil {
-		return 0, nil
-	}
-	n, err := e.Float(env)
-	if err == nil && !(Finite(n) && n >= 0) {
-		err = fmt.Errorf("%s%s is %v; want a number that is not negative", noun, e, n)
-	}
-	return n, err
-}

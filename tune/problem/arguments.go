@@ -2,14 +2,12 @@ package problem
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/expression"
-	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
 
@@ -37,7 +35,7 @@ func (a *Argument) Filled() bool {
 func (a *Argument) PixelsIn(env map[string]any) ([]int, error) {
 	var sizes []int
 	for _, e := range a.Pixels {
-		n, err := Positive("size", e, env)
+		n, err := positive("size", e, env)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +81,7 @@ func (a *Argument) ElementsIn(env map[string]any) (int, error) {
 		pixels, err := a.PixelsIn(env)
 		n := 1
 		for _, size := range pixels {
-			if n, err = Multiply(n, size); err != nil {
+			if n, err = multiply(n, size); err != nil {
 				break
 			}
 		}
@@ -92,7 +90,7 @@ func (a *Argument) ElementsIn(env map[string]any) (int, error) {
 	if a.Elements == nil {
 		return a.Content.Len(), nil
 	}
-	return Positive("size", a.Elements, env)
+	return positive("size", a.Elements, env)
 }
 
 func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope) {
@@ -109,7 +107,7 @@ func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope) {
 	}
 	for i := range p.arguments {
 		a := &p.arguments[i]
-		a.Varies = a.Elements != nil && !p.fixed(a.Elements) || !p.allFixed(a.Pixels)
+		a.Varies = p.varies(a)
 		if a.Kind.HasContent() && a.Fill.Copy != "" {
 			p.checkCopy(errs, fmt.Sprintf("arguments[%d].fill", i), a)
 		}
@@ -282,38 +280,28 @@ func readFile(path string) (*array.Array, error) {
 	return data, err
 }
 
-// fixedLen returns the number of elements of a buffer, or 0 if it depends on the configuration or the
-// device.
-func (p *Problem) fixedLen(a *Argument) int {
-	switch {
-	case !p.allFixed(a.Pixels):
-	case a.Pixels != nil:
-		if n, err := a.ElementsIn(p.constants); err == nil {
-			return n
-		}
-	case a.Elements != nil && p.fixed(a.Elements):
-		if n, err := a.Elements.Int(p.constants); err == nil {
-			return n
-		}
-	case a.Elements == nil && a.Content != nil:
-		return a.Content.Len()
-	}
-	return 0
-}
-
-// lenAt returns the number of elements of a buffer in a configuration, or 0 if it depends on the device or is no buffer.
-func (p *Problem) lenAt(a *Argument, c space.Configuration) int {
-	if !a.Kind.HasContent() || c.Len() != p.parameters.Len() {
+// lenIn returns the number of elements of a buffer or an image in an environment, or 0 if it depends on more.
+func (a *Argument) lenIn(env map[string]any) int {
+	if !a.Kind.HasContent() || a.Elements == nil && a.Pixels == nil && a.Content == nil {
 		return 0
 	}
-	env := maps.Clone(p.constants)
-	c.Assign(env)
 	n, err := a.ElementsIn(env)
 	if err != nil {
 		return 0
 	}
 	return n
 }
+
+// fixedLen returns the number of elements of a buffer or an image, or 0 if it depends on the configuration or the device.
+func (p *Problem) fixedLen(a *Argument) int {
+	if p.varies(a) {
+		return 0
+	}
+	return a.lenIn(p.constants)
+}
+
+// varies reports whether the size of a buffer or an image depends on the configuration or the device.
+func (p *Problem) varies(a *Argument) bool { return !p.fixed(a.Elements) || !p.fixed(a.Pixels...) }
 
 // checkCopy checks that the buffer of which a is a copy exists, is no copy itself and has the type.
 func (p *Problem) checkCopy(errs *fieldErrors, field string, a *Argument) {

@@ -11,7 +11,7 @@ func NDRangeOf(s Step, environment map[string]any) (NDRange, error) {
 
 // LaunchesIn derives the launches of a problem in an environment, as [Problem.Variant] does.
 func (p *Problem) LaunchesIn(environment map[string]any) (*Variant, error) {
-	launches, holders, err := Derive(p.stages, p.arguments, environment)
+	launches, holders, err := derive(p.stages, p.arguments, environment)
 	return &Variant{Launches: launches, Holders: holders}, err
 }
 
@@ -21,7 +21,7 @@ func (p *Problem) BytesIn(environment map[string]any) (all []int, err error) {
 		a, n := &p.arguments[p.place(name)], 0
 		if a.Kind == task.BufferArgument {
 			if n, err = a.ElementsIn(environment); err == nil {
-				n, err = Multiply(n, a.Element.Size())
+				n, err = multiply(n, a.Element.Size())
 			}
 			if err != nil {
 				return nil, err

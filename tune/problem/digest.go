@@ -166,7 +166,7 @@ func (p *Problem) canonical() canonicalProblem {
 		c.Source = fmt.Sprintf("SPIR-V %x", sha256.Sum256([]byte(p.source)))
 	}
 	if r := d.Roofline; r != nil {
-		c.Roofline = fmt.Sprintf("%q %q %s", r.Flops, r.Bytes, p.roofline.Precision)
+		c.Roofline = fmt.Sprintf("%q %q %s", r.Flops, r.Bytes, p.roofline.precision)
 	}
 	for _, constant := range d.Constants {
 		// 1 and 1.0 are two constants for a kernel, 1 and "1" are one.

@@ -111,8 +111,8 @@ func (s *Step) Expressions() []*expression.Expression {
 // maxLaunches is the largest number of launches of one run.
 const maxLaunches = 1 << 16
 
-// Repetitions returns the value of repeat. A condition is 0 or 1.
-func Repetitions(e *expression.Expression, env map[string]any) (int, error) {
+// repetitions returns the value of repeat. A condition is 0 or 1.
+func repetitions(e *expression.Expression, env map[string]any) (int, error) {
 	v, err := e.Eval(env)
 	if holds, ok := v.(bool); err == nil && ok {
 		if holds {
@@ -120,12 +120,12 @@ func Repetitions(e *expression.Expression, env map[string]any) (int, error) {
 		}
 		return 0, nil
 	}
-	return Natural("repeat", e, env)
+	return natural("repeat", e, env)
 }
 
-// Derive derives the launches of steps in an environment. The holders are, by argument, those in whose buffers the contents are
+// derive derives the launches of steps in an environment. The holders are, by argument, those in whose buffers the contents are
 // after the launches.
-func Derive(steps []Step, arguments []Argument, env map[string]any) (launches []Launch, holders []int, err error) {
+func derive(steps []Step, arguments []Argument, env map[string]any) (launches []Launch, holders []int, err error) {
 	d := derivation{arguments: arguments, env: env, holders: make([]int, len(arguments)), launches: make([]Launch, 0, 1)}
 	for i := range d.holders {
 		d.holders[i] = i
@@ -154,7 +154,7 @@ func (d *derivation) run(steps []Step) error {
 		s, n := &steps[i], 1
 		if s.Repeat != nil {
 			var err error
-			if n, err = Repetitions(s.Repeat, d.env); err != nil {
+			if n, err = repetitions(s.Repeat, d.env); err != nil {
 				return err
 			}
 		}
@@ -224,8 +224,8 @@ func (d *derivation) launch(s *Step) (*Launch, error) {
 			l.Scalars[place], err = a.ScalarBytes(d.env)
 		case task.LocalArgument:
 			var elements int
-			if elements, err = Positive("local memory", a.Elements, d.env); err == nil {
-				l.LocalBytes[place], err = Multiply(elements, a.Element.Size())
+			if elements, err = positive("local memory", a.Elements, d.env); err == nil {
+				l.LocalBytes[place], err = multiply(elements, a.Element.Size())
 			}
 		}
 		if err != nil {

@@ -71,7 +71,7 @@ func (p *Problem) compileMeasure(errs *fieldErrors, scope expression.Scope) {
 				errs.addf(field+".quantities", "%q is not a name that expressions can use", name)
 			case slices.Contains(ownQuantities(), name):
 				errs.addf(field+".quantities", "ndtune observes %s itself: give the quantity another name", name)
-			case task.Reserved(name), taken, p.hides(name) != "", slices.Contains(p.roofline.Reserved(), name):
+			case task.Reserved(name), taken, p.hides(name) != "", slices.Contains(p.roofline.reserved(), name):
 				errs.addf(field+".quantities", "the name %s is taken", name)
 			case seen[name]:
 				errs.addf(field+".quantities", "two instruments give %s", name)

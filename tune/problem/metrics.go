@@ -29,13 +29,13 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
 		}
 		scope[partTimes] = zeros
 	}
-	objectives := append(append(slices.Clone(judge.TimeNames), p.roofline.Reserved()...), p.quantities()...)
+	objectives := append(append(slices.Clone(judge.TimeNames), p.roofline.reserved()...), p.quantities()...)
 	for _, m := range p.definition.Metrics {
 		field := "metrics." + m.Name
 		switch {
 		case m.Name == "":
 			errs.addf("metrics", "a metric has no name")
-		case slices.Contains(p.roofline.Reserved(), m.Name):
+		case slices.Contains(p.roofline.reserved(), m.Name):
 			errs.addf(field, "roofline gives the metric of this name: leave this one out, or give it another name")
 		case slices.Contains(objectives, m.Name):
 			errs.addf(field, "the name stands twice")
@@ -57,7 +57,7 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
 // the roofline and the observed quantities.
 func (p *Problem) MetricNames(d hardware.Device) []string {
 	own := each.Of(p.definition.Metrics, func(m task.Metric) string { return m.Name })
-	return slices.Concat(p.roofline.Metrics(d), p.observed, own)
+	return slices.Concat(p.roofline.metrics(d.Peaks), p.observed, own)
 }
 
 // CheckObjective returns an error if no result on a device can have the objective.

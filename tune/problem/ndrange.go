@@ -33,12 +33,16 @@ func (s *Shape) NDRange(env map[string]any) (r NDRange, err error) {
 	for i, dim := range task.Dimensions {
 		r.Grid[i], r.Local[i] = 1, 1
 		if e := s.BlockSize[i]; e != nil && !free {
-			if r.Local[i], err = s.localSize(i, env); err != nil {
+			number := positive
+			if i == 0 { // 0 leaves the choice to the driver
+				number = natural
+			}
+			if r.Local[i], err = number("block size "+dim, e, env); err != nil {
 				return r, err
 			}
 			if free = r.Local[i] == 0; !free {
 				r.Dimensions = max(r.Dimensions, i+1)
-				if items, err = Multiply(items, r.Local[i]); err != nil {
+				if items, err = multiply(items, r.Local[i]); err != nil {
 					return r, fmt.Errorf("work-group of %s work-items: %w", product(r.Local[:r.Dimensions]), err)
 				}
 			}
@@ -46,7 +50,7 @@ func (s *Shape) NDRange(env map[string]any) (r NDRange, err error) {
 		if i >= len(s.ProblemSize) {
 			continue
 		}
-		size, err := Positive("problem size "+dim, s.ProblemSize[i], env)
+		size, err := positive("problem size "+dim, s.ProblemSize[i], env)
 		if err != nil {
 			return r, err
 		}
@@ -55,12 +59,12 @@ func (s *Shape) NDRange(env map[string]any) (r NDRange, err error) {
 			if free && e == s.BlockSize[i] {
 				continue // the default
 			}
-			n, f, err := Divisor("grid divisor "+dim, e, env)
+			n, f, err := divisor("grid divisor "+dim, e, env)
 			if err != nil {
 				return r, err
 			}
 			fraction *= f
-			if whole, err = Multiply(whole, n); err != nil {
+			if whole, err = multiply(whole, n); err != nil {
 				whole = math.MaxInt // beyond any problem size: one work-group
 			}
 		}
@@ -72,29 +76,20 @@ func (s *Shape) NDRange(env map[string]any) (r NDRange, err error) {
 			}
 			r.Grid[i] = int(count)
 		}
-		if groups, err = Multiply(groups, r.Grid[i]); err != nil {
+		if groups, err = multiply(groups, r.Grid[i]); err != nil {
 			return r, fmt.Errorf("grid of %s work-groups: %w", product(r.Grid[:i+1]), err)
 		}
 	}
-	if _, err := Multiply(groups, items); err != nil {
+	if _, err := multiply(groups, items); err != nil {
 		return r, fmt.Errorf("NDRange of %s work-groups of %s work-items: %w",
 			product(r.Grid[:r.Dimensions]), product(r.Local[:r.Dimensions]), err)
 	}
 	for i, e := range s.GlobalOffset {
-		if r.Offset[i], err = Natural("global offset "+task.Dimensions[i], e, env); err != nil {
+		if r.Offset[i], err = natural("global offset "+task.Dimensions[i], e, env); err != nil {
 			return r, err
 		}
 	}
 	return r, nil
-}
-
-// localSize returns the block size in a dimension. Only that in x may be 0.
-func (s *Shape) localSize(dimension int, env map[string]any) (int, error) {
-	what := "block size " + task.Dimensions[dimension]
-	if dimension == 0 {
-		return Natural(what, s.BlockSize[0], env)
-	}
-	return Positive(what, s.BlockSize[dimension], env)
 }
 
 // An NDRange is the index space of a launch. Dimensions that are not used are 1.
@@ -133,51 +128,60 @@ func (r NDRange) GlobalOffset() []int {
 // WorkItems returns the number of work-items in a work-group, or 0 if the driver chooses it.
 func (r NDRange) WorkItems() int { return r.Local[0] * r.Local[1] * r.Local[2] }
 
-// Divisor returns a positive number as a whole number or, if it is none, as a fraction; the other one is 1.
-func Divisor(what string, e *expression.Expression, env map[string]any) (whole int, fraction float64, err error) {
+// divisor returns a positive number as a whole number or, if it is none, as a fraction; the other one is 1.
+func divisor(what string, e *expression.Expression, env map[string]any) (whole int, fraction float64, err error) {
 	f, err := e.Float(env)
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: %w", what, err)
 	}
 	if f == math.Trunc(f) || !judge.Finite(f) || f < 0 {
-		whole, err = Positive(what, e, env)
+		whole, err = positive(what, e, env)
 		return whole, 1, err
 	}
 	return 1, f, nil
 }
 
-// Multiply returns the product of positive numbers, or an error if an int cannot hold it.
-func Multiply(a, b int) (int, error) {
+// multiply returns the product of positive numbers, or an error if an int cannot hold it.
+func multiply(a, b int) (int, error) {
 	if a > math.MaxInt/b {
 		return 0, fmt.Errorf("%d × %d is more than the largest integer, %d", a, b, math.MaxInt)
 	}
 	return a * b, nil
 }
 
-// Positive returns the value of an expression that must be positive.
-func Positive(what string, e *expression.Expression, env map[string]any) (int, error) {
-	n, err := e.Int(env)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", what, err)
-	}
-	if n <= 0 {
-		return 0, fmt.Errorf("%s: %s is %d; it must be positive", what, e, n)
-	}
-	return n, nil
+// positive returns the value of an expression that must be positive.
+func positive(what string, e *expression.Expression, env map[string]any) (int, error) {
+	return atLeast(1, "it must be positive", what, e, env)
 }
 
-// Natural returns the value of an expression that must not be negative.
-func Natural(what string, e *expression.Expression, env map[string]any) (int, error) {
+// natural returns the value of an expression that must not be negative.
+func natural(what string, e *expression.Expression, env map[string]any) (int, error) {
+	return atLeast(0, "it must not be negative", what, e, env)
+}
+
+func atLeast(least int, rule string, what string, e *expression.Expression, env map[string]any) (int, error) {
 	n, err := e.Int(env)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", what, err)
 	}
-	if n < 0 {
-		return 0, fmt.Errorf("%s: %s is %d; it must not be negative", what, e, n)
+	if n < least {
+		return 0, fmt.Errorf("%s: %s is %d; %s", what, e, n, rule)
 	}
 	return n, nil
 }
 
 func product(sizes []int) string {
 	return strings.Join(each.Of(sizes, func(n int) string { return fmt.Sprint(n) }), "×")
+}
+
+// amount returns the value of an expression that must not be negative, 0 for nil. The noun begins the error message; it may be empty.
+func amount(noun string, e *expression.Expression, env map[string]any) (float64, error) {
+	if e == nil {
+		return 0, nil
+	}
+	n, err := e.Float(env)
+	if err == nil && !(judge.Finite(n) && n >= 0) {
+		err = fmt.Errorf("%s%s is %v; want a number that is not negative", noun, e, n)
+	}
+	return n, err
 }

@@ -3,6 +3,7 @@ package problem
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -28,7 +29,7 @@ func MacroName(name string) string {
 // are the same for all configurations; and the lines that define the values that an option cannot carry. The parameters that
 // only settings read, hostOnly, are left out.
 func Defines(constants []task.Constant, c space.Configuration, hostOnly map[string]bool) (options []string, words, values string) {
-	define := func(name, value string) {
+	for name, value := range macrosOf(constants, c, hostOnly) {
 		value = literal(value)
 		safe, macro := safeDefine.MatchString(value), MacroName(name)
 		if macro != name {
@@ -44,26 +45,30 @@ func Defines(constants []task.Constant, c space.Configuration, hostOnly map[stri
 			options = append(options, DefineOption(macro, value))
 		}
 	}
-	for _, constant := range constants {
-		if !constant.Host {
-			define(constant.Name, constant.Text())
-		}
-	}
-	for i, name := range c.Parameters().Names() {
-		if !hostOnly[name] {
-			define(name, space.FormatValue(c.At(i)))
-		}
-	}
 	return options, words, values
+}
+
+// macrosOf yields the macros of constants and a configuration with their values, without the parameters that only settings read.
+func macrosOf(constants []task.Constant, c space.Configuration, hostOnly map[string]bool) iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		for _, constant := range constants {
+			if !constant.Host && !yield(constant.Name, constant.Text()) {
+				return
+			}
+		}
+		for i := range c.Len() {
+			if name := c.Parameters().At(i).Name; !hostOnly[name] && !yield(name, space.FormatValue(c.At(i))) {
+				return
+			}
+		}
+	}
 }
 
 // BuildOptions returns the -D options of a configuration, without the parameters that only settings read.
 func BuildOptions(c space.Configuration, hostOnly map[string]bool) string {
 	var options []string
-	for i, name := range c.Parameters().Names() {
-		if !hostOnly[name] {
-			options = append(options, DefineOption(name, space.FormatValue(c.At(i))))
-		}
+	for name, value := range macrosOf(nil, c, hostOnly) {
+		options = append(options, DefineOption(name, value))
 	}
 	return strings.Join(options, " ")
 }
@@ -128,8 +133,8 @@ func (o *Option) In(env map[string]any) (string, error) {
 	return text, nil
 }
 
-// ParseOption compiles the expressions between braces. Two braces stand for one.
-func ParseOption(text string, scope expression.Scope) (option Option, err error) {
+// parseOption compiles the expressions between braces. Two braces stand for one.
+func parseOption(text string, scope expression.Scope) (option Option, err error) {
 	option.texts = []string{""}
 	last := func(s string) { option.texts[len(option.texts)-1] += s }
 	for {
@@ -166,7 +171,7 @@ func OptionsAt(written string, constants []task.Constant, c space.Configuration)
 	}
 	scope := expression.Scope(env)
 	c.Parameters().Describe(scope)
-	option, err := ParseOption(written, scope)
+	option, err := parseOption(written, scope)
 	if err != nil {
 		return written
 	}
@@ -199,8 +204,7 @@ func (p *Problem) ProgramOptions(c space.Configuration, d hardware.Device) (stri
 // BuildOptions returns all options of the compiler for a configuration on one line, to paste into a build
 // elsewhere. It is for one device if options read device.*. The options of a SPIR-V module have no macros.
 func (p *Problem) BuildOptions(c space.Configuration, d hardware.Device) string {
-	env := p.environmentOf(c, d)
-	options, err := p.buildOptions(env)
+	options, err := p.buildOptions(p.environmentOf(c, d))
 	if err != nil {
 		return err.Error()
 	}
@@ -208,16 +212,6 @@ func (p *Problem) BuildOptions(c space.Configuration, d hardware.Device) string 
 		return strings.Join(options, " ")
 	}
 	return strings.TrimSpace(p.withConstants(options) + " " + BuildOptions(c, p.hostOnly))
-}
-
-// TargetAt returns the target of the assembler for a configuration, "" for the driver's choice.
-func (p *Problem) TargetAt(c space.Configuration, d hardware.Device) string {
-	env := p.environmentOf(c, d)
-	target, err := p.targetIn(env)
-	if err != nil {
-		return err.Error()
-	}
-	return target
 }
 
 // HasTarget reports whether configurations have a target.
@@ -229,9 +223,9 @@ func (p *Problem) FixedOptions() string { return p.withConstants(p.definition.Ke
 // withConstants returns options and those of the constants on one line.
 func (p *Problem) withConstants(options []string) string {
 	v := Variant{Options: slices.Clone(options)}
-	for _, c := range p.definition.Constants {
-		if !c.Host && !clc.IsSPIRV(p.source) {
-			v.Options = append(v.Options, DefineOption(c.Name, c.Text()))
+	if !clc.IsSPIRV(p.source) {
+		for name, value := range macrosOf(p.definition.Constants, space.Configuration{}, nil) {
+			v.Options = append(v.Options, DefineOption(name, value))
 		}
 	}
 	return v.OptionLine()
@@ -240,11 +234,11 @@ func (p *Problem) withConstants(options []string) string {
 // compileOptions compiles the options of the compiler and the target.
 func (p *Problem) compileOptions(errs *fieldErrors, scope expression.Scope) {
 	for i, text := range p.definition.Kernel.BuildOptions {
-		option, err := ParseOption(text, scope)
+		option, err := parseOption(text, scope)
 		errs.add(fmt.Sprintf("kernel.build_options[%d]", i), err)
 		p.options = append(p.options, option)
 	}
-	target, err := ParseOption(p.definition.Kernel.Target, scope)
+	target, err := parseOption(p.definition.Kernel.Target, scope)
 	if p.target = target; err == nil && len(target.Values) == 0 {
 		_, err = p.targetIn(nil)
 	}

@@ -64,7 +64,7 @@ func (p *Problem) compileStage(errs *fieldErrors, field string, given task.Stage
 	s := Step{Kernel: given.Kernel, Index: given.Index}
 	if given.Repeat != "" {
 		s.Repeat = p.compile(errs, field+".repeat", given.Repeat, scope, func(e *expression.Expression) error {
-			_, err := Repetitions(e, p.constants)
+			_, err := repetitions(e, p.constants)
 			return err
 		})
 	}
@@ -220,14 +220,14 @@ func (p *Problem) compileShape(errs *fieldErrors, prefix string, given task.Shap
 			}
 			source = name
 		}
+		number := p.compileSize
 		if i == 0 { // 0 leaves the choice to the driver
-			s.BlockSize[i] = p.compileCount(errs, field, source, scope)
-		} else {
-			s.BlockSize[i] = p.compileSize(errs, field, source, scope)
+			number = p.compileCount
 		}
+		s.BlockSize[i] = number(errs, field, source, scope)
 	}
 	isDivisor := func(e *expression.Expression) error {
-		_, _, err := Divisor("the divisor", e, p.constants)
+		_, _, err := divisor("the divisor", e, p.constants)
 		return err
 	}
 	for i, dim := range task.Dimensions {

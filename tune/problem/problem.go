@@ -39,7 +39,7 @@ type Problem struct {
 	indices     []string                 // of the loops of stages
 	structs     map[string]*array.Struct // by name
 	arguments   []Argument
-	roofline    *judge.Roofline // nil: there is none
+	roofline    roofline
 	metrics     []*expression.Expression
 	observed    []string // quantities, those of footprints too
 	essential   []string // of these: the objective needs them
@@ -184,15 +184,11 @@ func (p *Problem) scope() expression.Scope {
 	return s
 }
 
-// fixed reports whether an expression has the same value for every configuration, device and repetition of a
-// loop.
-func (p *Problem) fixed(e *expression.Expression) bool {
-	return !e.Reads("device") && !e.Reads(p.parameters.Names()...) && !p.readsIndex(e)
-}
-
-// allFixed reports whether all expressions of a list are fixed.
-func (p *Problem) allFixed(list []*expression.Expression) bool {
-	return !slices.ContainsFunc(list, func(e *expression.Expression) bool { return !p.fixed(e) })
+// fixed reports whether expressions have the same values for every configuration, device and repetition of a loop. One that is nil does.
+func (p *Problem) fixed(list ...*expression.Expression) bool {
+	return !slices.ContainsFunc(list, func(e *expression.Expression) bool {
+		return e != nil && (e.Reads("device") || e.Reads(p.parameters.Names()...) || p.readsIndex(e))
+	})
 }
 
 // compile compiles the expression of a field. If the expression is fixed, check checks its value.
@@ -224,7 +220,7 @@ func (p *Problem) compileSize(errs *fieldErrors, field string, source task.Expr,
 // compileCount compiles a number that must be a whole one and not negative.
 func (p *Problem) compileCount(errs *fieldErrors, field string, source task.Expr, scope expression.Scope) *expression.Expression {
 	return p.compile(errs, field, source, scope, func(e *expression.Expression) error {
-		_, err := Natural("the number", e, p.constants)
+		_, err := natural("the number", e, p.constants)
 		return err
 	})
 }
@@ -235,7 +231,7 @@ func (p *Problem) compileAmount(errs *fieldErrors, field, noun string, source ta
 		return nil
 	}
 	return p.compile(errs, field, source, scope, func(e *expression.Expression) error {
-		_, err := judge.Amount(noun, e, p.constants)
+		_, err := amount(noun, e, p.constants)
 		return err
 	})
 }

@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,21 +24,26 @@ var precisions = map[string]string{
 	"float16": hardware.PeakFloat16, "half": hardware.PeakFloat16,
 }
 
+// A roofline is a compiled task.Roofline: the least work of a launch. It is zero if there is none.
+type roofline struct {
+	flops, bytes *expression.Expression // nil: not given
+	precision    string
+}
+
 func (p *Problem) compileRoofline(errs *fieldErrors, scope expression.Scope) {
 	given := p.definition.Roofline
 	if given == nil {
 		return
 	}
-	r := &judge.Roofline{Precision: hardware.PeakFloat32}
+	p.roofline.precision = hardware.PeakFloat32
 	if given.Precision != "" {
-		r.Precision = p.compilePrecision(errs, given.Precision, scope)
+		p.roofline.precision = p.compilePrecision(errs, given.Precision, scope)
 	}
 	if given.Flops == "" && given.Bytes == "" {
 		errs.addf("roofline", "give flops, bytes or both")
 	}
-	r.Flops = p.compileAmount(errs, "roofline.flops", "", given.Flops, scope)
-	r.Bytes = p.compileAmount(errs, "roofline.bytes", "", given.Bytes, scope)
-	p.roofline = r
+	p.roofline.flops = p.compileAmount(errs, "roofline.flops", "", given.Flops, scope)
+	p.roofline.bytes = p.compileAmount(errs, "roofline.bytes", "", given.Bytes, scope)
 }
 
 // compilePrecision returns the peak of a precision, or of an expression of constants whose value is one.
@@ -62,13 +68,63 @@ func (p *Problem) compilePrecision(errs *fieldErrors, given string, scope expres
 	return figure
 }
 
+// metrics returns the names of the metrics that the roofline adds on a device with some peaks.
+func (r *roofline) metrics(peaks *hardware.Peaks) (names []string) {
+	if r.flops != nil {
+		names = append(names, judge.MetricFlops)
+	}
+	if r.bytes != nil {
+		names = append(names, judge.MetricBytes)
+	}
+	if r.known(peaks) == nil {
+		names = append(names, judge.MetricOfLimit)
+	}
+	return names
+}
+
+// reserved returns the names that metrics of the definition cannot have.
+func (r *roofline) reserved() []string {
+	if names := r.metrics(nil); names != nil {
+		return append(names, judge.MetricOfLimit)
+	}
+	return nil
+}
+
+// peaks returns the names of the peaks of a device from which limits are computed.
+func (r *roofline) peaks() (names []string) {
+	if r.flops != nil {
+		names = append(names, r.precision)
+	}
+	if r.bytes != nil {
+		names = append(names, hardware.PeakMemoryCopy, hardware.PeakMemoryRead)
+	}
+	return names
+}
+
+// known returns an error that says why no limit can be computed with some peaks, or nil.
+func (r *roofline) known(peaks *hardware.Peaks) error {
+	needed := r.peaks()
+	switch {
+	case needed == nil:
+		return errors.New("the specification has no roofline")
+	case peaks == nil:
+		return errors.New("the peaks of the device are not known")
+	}
+	for _, name := range needed {
+		if name != hardware.PeakMemoryRead && !(peaks.Value(name) > 0) { // reads are at least as fast as copies
+			return fmt.Errorf("the device's peak %s is not known: %s", name, cmp.Or(peaks.Figures[name].Missing, "it was not measured"))
+		}
+	}
+	return nil
+}
+
 // LimitKnown returns an error that says why results on a device have no «% of limit». It returns nil if
 // they have it, and if there is no roofline.
 func (p *Problem) LimitKnown(d hardware.Device) error {
-	if p.roofline == nil {
+	if p.roofline.peaks() == nil {
 		return nil
 	}
-	return p.roofline.Known(d.Peaks)
+	return p.roofline.known(d.Peaks)
 }
 
 // Limit returns the limit of a configuration on a device whose peaks are known. It is an error if there
@@ -82,24 +138,36 @@ func (p *Problem) LimitKnown(d hardware.Device) error {
 // caches have the rates of the caches, unless the caches are cold: then they are full of other data, which go to
 // memory when the kernel writes its own.
 func (p *Problem) Limit(c space.Configuration, d hardware.Device) (judge.Limit, error) {
-	env := p.environmentOf(c, d)
-	return p.limit(env, d.Peaks)
+	return p.limit(p.environmentOf(c, d), d.Peaks)
 }
 
 func (p *Problem) limit(env map[string]any, peaks *hardware.Peaks) (l judge.Limit, err error) {
-	if p.roofline == nil {
-		return l, errors.New("the specification has no roofline")
-	}
-	if err := p.roofline.Known(peaks); err != nil {
+	r := &p.roofline
+	if err := r.known(peaks); err != nil {
 		return l, err
 	}
-	var b judge.Buffers
-	if p.roofline.Bytes != nil {
-		if b, err = p.buffers(env); err != nil {
+	if r.bytes != nil {
+		bytes, err := amount("", r.bytes, env)
+		if err != nil {
+			return l, fmt.Errorf("roofline.bytes: %w", err)
+		}
+		b, err := p.buffers(env)
+		if err != nil {
 			return l, err
 		}
+		l = judge.MemoryLimit(peaks, bytes, b)
 	}
-	return p.roofline.Limit(env, peaks, b)
+	if r.flops != nil {
+		flops, err := amount("", r.flops, env)
+		if err != nil {
+			return l, fmt.Errorf("roofline.flops: %w", err)
+		}
+		if a := judge.ArithmeticLimit(peaks, flops, r.precision); a.Time > l.Time || r.bytes == nil {
+			a.Set = l.Set
+			l = a
+		}
+	}
+	return l, nil
 }
 
 // buffers returns the sizes of all buffers, and of the outputs among them.
@@ -128,15 +196,15 @@ func (p *Problem) buffers(env map[string]any) (judge.Buffers, error) {
 func (p *Problem) rooflineMetrics(
 	env map[string]any, d hardware.Device, time float64, failed map[string]error,
 ) (metrics []judge.MetricValue) {
-	for _, name := range p.roofline.Metrics(d) {
+	for _, name := range p.roofline.metrics(d.Peaks) {
 		var value float64
 		var err error
 		switch name {
 		case judge.MetricFlops:
-			value, err = judge.Amount("", p.roofline.Flops, env)
+			value, err = amount("", p.roofline.flops, env)
 			value /= time * 1e6
 		case judge.MetricBytes:
-			value, err = judge.Amount("", p.roofline.Bytes, env)
+			value, err = amount("", p.roofline.bytes, env)
 			value /= time * 1e6
 		case judge.MetricOfLimit:
 			var l judge.Limit
@@ -152,7 +220,7 @@ func (p *Problem) rooflineMetrics(
 }
 
 // LimitPeaks returns the names of the peaks of a device from which [Problem.Limit] is computed; none without a roofline.
-func (p *Problem) LimitPeaks() []string { return p.roofline.Peaks() }
+func (p *Problem) LimitPeaks() []string { return p.roofline.peaks() }
 
 // LimitTime returns the time of [Problem.Limit], or NaN if there is no limit.
 func (p *Problem) LimitTime(c space.Configuration, d hardware.Device) float64 {
@@ -166,7 +234,5 @@ func (p *Problem) LimitTime(c space.Configuration, d hardware.Device) float64 {
 // ReadsPeaks reports whether the search itself needs the peaks of the device, because its objective is
 // «% of limit» or an expression reads device.peak.
 func (p *Problem) ReadsPeaks() bool {
-	return p.Objective().Has(judge.MetricOfLimit) || slices.ContainsFunc(p.definition.Fields(), func(f task.Field) bool {
-		return f.Kind == task.ExpressionField && strings.Contains(f.Text, "device") && strings.Contains(f.Text, "peak")
-	})
+	return p.Objective().Has(judge.MetricOfLimit) || p.definition.ReadsPeaks()
 }

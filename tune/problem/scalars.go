@@ -167,7 +167,7 @@ func (p *Problem) compileLanes(s *Scalar, scope expression.Scope) error {
 			}
 			s.Lanes = append(s.Lanes, e)
 		}
-		if !p.allFixed(s.Lanes) {
+		if !p.fixed(s.Lanes...) {
 			return nil
 		}
 	}

@@ -108,7 +108,7 @@ func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, e
 
 // fillLaunch derives the index space and the arguments.
 func (p *Problem) fillLaunch(v *Variant, env map[string]any) (err error) {
-	if v.Launches, v.Holders, err = Derive(p.stages, p.arguments, env); err != nil {
+	if v.Launches, v.Holders, err = derive(p.stages, p.arguments, env); err != nil {
 		return err
 	}
 	return p.fillArguments(v, env)
@@ -116,7 +116,7 @@ func (p *Problem) fillLaunch(v *Variant, env map[string]any) (err error) {
 
 // Launches returns the launches of a configuration on a device.
 func (p *Problem) Launches(c space.Configuration, d hardware.Device) ([]Launch, error) {
-	launches, _, err := Derive(p.stages, p.arguments, p.environmentOf(c, d))
+	launches, _, err := derive(p.stages, p.arguments, p.environmentOf(c, d))
 	return launches, err
 }
 
@@ -136,7 +136,7 @@ func (p *Problem) fillArguments(v *Variant, env map[string]any) error {
 			v.Elements[i], err = a.ElementsIn(env)
 		}
 		if err == nil {
-			_, err = Multiply(v.Elements[i], a.Element.Size())
+			_, err = multiply(v.Elements[i], a.Element.Size())
 		}
 		if err != nil {
 			return fmt.Errorf("argument %s: %w", a.Name, err)

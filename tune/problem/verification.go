@@ -128,11 +128,9 @@ func (p *Problem) compileReference(errs *fieldErrors, given *task.Verification, 
 		return
 	}
 	v.reference = reference
-	if values, err := reference.evaluate(given.Configuration, p.constants); err != nil {
+	if v.configuration, err = reference.evaluate(given.Configuration, p.constants); err != nil {
 		errs.errs = append(errs.errs, err)
-	} else {
-		v.configuration, err = reference.complete(values)
-		errs.add("verify.parameters", err)
+		return
 	}
 	for i := range p.arguments {
 		v.shared = append(v.shared, p.compileShared(errs, &p.arguments[i], reference))
@@ -157,7 +155,9 @@ func (p *Problem) compileShared(errs *fieldErrors, a *Argument, reference *Probl
 	}
 	b := &reference.arguments[j]
 	same := b.Element.Equal(a.Element) || p.Reduction(a.Name) == "" && b.Element.SameScalars(a.Element)
-	switch n, m := p.fixedLen(a), reference.lenAt(b, p.verify.configuration); {
+	env := maps.Clone(reference.constants)
+	p.verify.configuration.Assign(env)
+	switch n, m := p.fixedLen(a), b.lenIn(env); {
 	case !a.Output && !(a.Kind.HasContent() && b.Kind.HasContent() && (a.Filled() || b.Filled())):
 		return -1
 	case !b.Kind.HasContent() || !same:
@@ -172,8 +172,7 @@ func (p *Problem) compileShared(errs *fieldErrors, a *Argument, reference *Probl
 
 // ReferenceVaries reports whether configurations or devices can have different correct outputs.
 func (p *Problem) ReferenceVaries() bool {
-	e := p.verify.launches
-	return e != nil && !p.fixed(e) || slices.ContainsFunc(p.arguments, func(a Argument) bool { return a.Varies })
+	return !p.fixed(p.verify.launches) || slices.ContainsFunc(p.arguments, func(a Argument) bool { return a.Varies })
 }
 
 // Shared returns the place of the reference kernel's argument that has the initial content of argument i, or -1.
@@ -201,9 +200,9 @@ func (p *Problem) compileSwap(errs *fieldErrors, field string, names [2]string) 
 	return swap
 }
 
-// evaluate returns the values of parameters by name. A text that is given for a parameter of numbers is an
+// evaluate returns the configuration of some values. A text that is given for a parameter of numbers is an
 // expression over the constants of this and of the other problem, and over the parameters of this one.
-func (p *Problem) evaluate(given map[string]space.Value, other map[string]any) (map[string]space.Value, error) {
+func (p *Problem) evaluate(given map[string]space.Value, other map[string]any) (space.Configuration, error) {
 	env := maps.Clone(other)
 	maps.Copy(env, p.constants)
 	scope := expression.Scope(maps.Clone(env))
@@ -237,7 +236,11 @@ func (p *Problem) evaluate(given map[string]space.Value, other map[string]any) (
 		delete(pending, names[i])
 		values[names[i]], env[names[i]] = p.like(names[i], value), value
 	}
-	return values, errs.err()
+	c, err := p.complete(values)
+	if errs.err() == nil {
+		errs.add("verify.parameters", err)
+	}
+	return c, errs.err()
 }
 
 func isString(v space.Value) bool { _, ok := v.(string); return ok }
@@ -276,15 +279,15 @@ func (p *Problem) fillVerification(v *Variant, env map[string]any) error {
 	}
 	var err error
 	if e := p.verify.launches; e != nil {
-		if v.ReferenceLaunches, err = Positive("launches of the reference", e, env); err != nil {
+		if v.ReferenceLaunches, err = positive("launches of the reference", e, env); err != nil {
 			return err
 		}
 	}
 	v.Tolerance.Default = p.verify.aTol == nil && p.verify.rTol == nil
-	if v.Tolerance.Absolute, err = judge.Amount(theTolerance, p.verify.aTol, env); err != nil {
+	if v.Tolerance.Absolute, err = amount(theTolerance, p.verify.aTol, env); err != nil {
 		return err
 	}
-	if v.Tolerance.Relative, err = judge.Amount(theTolerance, p.verify.rTol, env); err != nil {
+	if v.Tolerance.Relative, err = amount(theTolerance, p.verify.rTol, env); err != nil {
 		return err
 	}
 	return p.fillRows(v, env)
@@ -303,7 +306,7 @@ func (p *Problem) fillRows(v *Variant, env map[string]any) error {
 			continue
 		}
 		var err error
-		if v.Rows[i], err = Positive("rows of "+a.Name, e, env); err != nil {
+		if v.Rows[i], err = positive("rows of "+a.Name, e, env); err != nil {
 			return err
 		}
 		if v.Elements[i]%v.Rows[i] != 0 {
