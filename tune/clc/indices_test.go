@@ -16,27 +16,29 @@ __kernel void k(__global float *a, __global float *b, __global float *c, __globa
 	if (j >= nj) return;
 	for (int k = 0; k < nk; k++)
 		if (at < ni && row < nk && i + j < nk && z->n && (z >> n) && 3 > n)
-			c[j] += a[j] * b[i * nk + k] * c[j] + a[j + 1] + b[j];
+			c[j] += a[j] * b[i * nk + k] * c[j] + a[j + 1] + b[j], list[0] = i + x < ni;
+	x[x] = 0;
 	list[at] = list[at];
 }`, "k")
 	if f == nil {
 		t.Fatal("the kernel is not found")
 	}
-	if want := [3][]string{{"nj"}, {"ni"}}; !reflect.DeepEqual(f.Bounds, want) {
+	if want := [3][]string{{"nj"}, {"ni", "ni"}}; !reflect.DeepEqual(f.Bounds, want) {
 		t.Errorf("the indices are bounded by %v, want %v", f.Bounds, want)
 	}
-	for name, want := range map[string]string{"c": "nj", "a": "", "b": "", "list": ""} {
+	for name, want := range map[string]string{"c": "nj", "a": "", "b": "", "list": "", "x": ""} {
 		if f.Elements[name] != want {
 			t.Errorf("%s has %q elements, want %q", name, f.Elements[name], want)
 		}
 	}
-	if f.Lines != [2]int{4, 11} {
+	if f.Lines != [2]int{4, 12} {
 		t.Errorf("the body has the lines %v", f.Lines)
 	}
 	for text, want := range map[string][3][]string{
 		"int i = get_group_id(0), c = get_global_id(1); for (int l = 0; l < B; l += s) if (i * B + l < ni && c <= nj) x[i] = 0;": {{"ni"}, {"nj"}},
-		"int i = get_global_id(0); return i >= n;":            {{"n"}},
-		"if (get_global_id(1) < n && get_local_id(0) < m) ; ": {nil, {"n"}},
+		"int i = get_global_id(0); return i >= n;":                           {{"n"}},
+		"if (get_global_id(1) < n && get_local_id(0) < m) ; ":                {nil, {"n"}},
+		"int2 at = (int2)(get_global_id(0), 1); if (at.x < n && at.y < m) ;": {},
 	} {
 		if f := FindKernel("__kernel void k() { "+text+" }", "k"); f == nil || !reflect.DeepEqual(f.Bounds, want) {
 			t.Errorf("%s: %+v, want %q", text, f.Bounds, want)
@@ -51,9 +53,9 @@ func TestPerGroup(t *testing.T) {
 	for text, want := range map[string][]string{
 		"int i = get_group_id(0) * BX * per_item + get_local_id(0);":     {"BX", "per_item"},
 		"int i = get_group_id(0) * (BX * per_item) + get_local_id(0);":   {"BX", "per_item"},
-		"int i = get_group_id(0) * get_local_size(0) * A;":               {"get_local_size", "A"},
+		"int i = get_group_id(0) * get_local_size(0) * A;":               {"get_local_size ( 0 )", "A"},
 		"int i = get_group_id(0) * B * n; j = get_group_id(0) * B;":      {"B"},
-		"int i = get_group_id(0) * (s + 1);":                             {"s", "?", "1"},
+		"int i = get_group_id(0) * (s + 1);":                             nil,
 		"int i = get_group_id(0); x[i] = 0; int j = i * get_group_id(1)": nil,
 	} {
 		if f := FindKernel("__kernel void k() { "+text+" }", "k"); f == nil || !reflect.DeepEqual(f.PerGroup[0], want) {

@@ -46,20 +46,6 @@ func typeText(t array.Type) string {
 	return t.OpenCL()
 }
 
-// opaque returns the types of the kernel's arguments that are neither numbers, vectors, images nor samplers, as C names
-// them. Their sizes are known to the compiler only.
-func (u *Untuned) opaque() (types []string) {
-	p := &proposer{Untuned: *u, active: u.active()}
-	for _, a := range u.Kernel.Arguments {
-		_, number := p.typeOf(a.Type)
-		_, image := imageShape(a.Type)
-		if name := declaredType(a.Type); !number && !image && name != "sampler_t" && !slices.Contains(types, name) {
-			types = append(types, name)
-		}
-	}
-	return types
-}
-
 // addArgument adds an argument of the kernel.
 func (p *proposer) addArgument(i int, a cl.ArgInfo) {
 	d := &p.Definition
@@ -76,31 +62,34 @@ func (p *proposer) addArgument(i int, a cl.ArgInfo) {
 		return
 	}
 	t, ok := p.typeOf(a.Type)
-	var bytes int // of an element of the type bytes
+	s, why := (*array.Struct)(nil), ""
 	switch {
 	case ok:
 		argument.Type = typeText(t)
 	case strings.Count(a.Type, "*") > 1:
-		p.Remark(field, "DECIDE: %s is %s: a pointer to pointers has no description. Without one the kernel does not run.",
-			argument.Name, a.Type)
-		argument.Type, t, bytes = "bytes", array.Uint8, 8
+		why = "a pointer to pointers has no description, and without one the kernel does not run"
 	default:
-		argument.Type, bytes = p.structType(a.Type, field)
-		t = array.Uint8
+		s, why = p.describe(typeName(a.Type))
+	}
+	if s != nil {
+		argument.Type = s.Name
+	} else if !ok {
+		argument.Type = "bytes"
+		p.Remark(field, "DECIDE: %s cannot be described: %s.", typeName(a.Type), why)
 	}
 	uses, unit := p.lines(p.active, a.Name), "elements"
-	if bytes > 1 {
+	if argument.Type == "bytes" {
 		unit = "bytes"
 	}
 	switch {
 	case a.Address == cl.AddressLocal:
 		argument.LocalSize = spec.Undecided
 		p.Remark(field, "DECIDE: the elements of local memory that a work-group needs.%s", uses)
-	case a.Address == cl.AddressPrivate && bytes > 0:
-		argument.Value = strings.Repeat("00", bytes)
+	case a.Address == cl.AddressPrivate && argument.Type == "bytes":
+		argument.Value = spec.Undecided
 		p.Remark(field, "DECIDE: the bytes of the value, as hexadecimal digits.")
-	case a.Address == cl.AddressPrivate && !ok:
-		argument.Value = p.structValue(argument.Type)
+	case a.Address == cl.AddressPrivate && s != nil:
+		argument.Value = structValue(s)
 		p.Remark(field, "DECIDE: the values of the fields.%s", uses)
 	case a.Address == cl.AddressPrivate && p.isKnown(a.Name):
 		argument.Value = a.Name
@@ -108,30 +97,21 @@ func (p *proposer) addArgument(i int, a cl.ArgInfo) {
 		argument.Value = firstValue(t)
 		p.Remark(field, "DECIDE: the value of %s.%s", a.Name, uses)
 	default:
-		argument.Size, argument.Fill = p.elements(a.Name), task.Fill{Kind: array.Random}
-		if argument.Size == spec.Undecided {
+		argument.Size, argument.Fill = spec.Undecided, task.Fill{Kind: array.Random}
+		if bound := p.function.Elements[a.Name]; unit == "elements" && slices.Contains(p.Definition.ProblemSize, bound) {
+			argument.Size = bound
+		} else {
 			p.Remark(field, "DECIDE: the %s of %s.%s", unit, a.Name, uses)
-		} else if bytes > 1 {
-			argument.Size += fmt.Sprintf(" * %d", bytes)
 		}
 	}
 }
 
 // qualifiers are the words of a declaration that do not belong to its type.
 var qualifiers = strings.Fields(`const volatile restrict __global __constant __local __private global constant local private
-	read_only write_only read_write __read_only __write_only __read_write`)
+	read_only write_only read_write __read_only __write_only __read_write struct union enum`)
 
 // typeName returns the name of a type without qualifiers, asterisks, struct, union and enum.
 func typeName(text string) string {
-	name := declaredType(text)
-	for _, word := range []string{"struct ", "union ", "enum "} {
-		name = strings.TrimPrefix(name, word)
-	}
-	return name
-}
-
-// declaredType returns a type without qualifiers and asterisks.
-func declaredType(text string) string {
 	var words []string
 	for _, word := range strings.Fields(strings.ReplaceAll(text, "*", " ")) {
 		if !slices.Contains(qualifiers, word) {

@@ -38,11 +38,8 @@ func (u *Untuned) Build(ctx context.Context, c Compiler, kernel string) error {
 	if err != nil {
 		return err
 	}
-	if u.Kernel, err = chooseKernel(kernel, kernels); err != nil {
-		return err
-	}
-	u.measureTypes(ctx, c)
-	return nil
+	u.Kernel, err = chooseKernel(kernel, kernels)
+	return err
 }
 
 // undeclared are the messages of compilers about identifiers that a source does not define.
@@ -61,7 +58,7 @@ func (u *Untuned) build(ctx context.Context, c Compiler) ([]device.Signature, er
 	tested := u.Missing
 	single := false // one name in a build: the source itself may declare those that follow
 	for round := 0; ; round++ {
-		kernels, err := u.signatures(ctx, c, "")
+		kernels, err := u.signatures(ctx, c)
 		var failed *device.SourceError
 		if !errors.As(err, &failed) {
 			return kernels, err
@@ -132,8 +129,8 @@ func nameFault(text, name string, at clc.Place, call int) string {
 	return ""
 }
 
-// signatures builds the source, with further code at its end, and returns the declarations of its kernels.
-func (u *Untuned) signatures(ctx context.Context, c Compiler, code string) ([]device.Signature, error) {
+// signatures builds the source, and returns the declarations of its kernels.
+func (u *Untuned) signatures(ctx context.Context, c Compiler) ([]device.Signature, error) {
 	var options, prologue strings.Builder
 	for _, option := range u.Options {
 		if folder, ok := strings.CutPrefix(option, "-I"); ok && strings.Contains(folder, " ") {
@@ -147,36 +144,7 @@ func (u *Untuned) signatures(ctx context.Context, c Compiler, code string) ([]de
 		fmt.Fprintf(&prologue, "#define %s %s\n", m.Name, m.Text)
 	}
 	text, _ := clc.Override(u.Text, names, nil)
-	return worker.Signatures(ctx, c.Device, prologue.String()+text+code, options.String(), c.Timeout)
-}
-
-// measureTypes notes the sizes of types that only the compiler knows: those of structs, of unions, and of types that macros
-// make. It builds kernels whose required work-groups are the digits of the sizes, so that nothing must be launched. A
-// compiler that does not take them leaves the sizes unknown.
-func (u *Untuned) measureTypes(ctx context.Context, c Compiler) {
-	divisors := []int{1, 256, 256 * 256} // every device has work-groups of 256
-	types := u.opaque()
-	if len(types) == 0 {
-		return
-	}
-	var code strings.Builder
-	for i, t := range types {
-		for digit, divisor := range divisors {
-			fmt.Fprintf(&code, "\n__kernel __attribute__((reqd_work_group_size(sizeof(%s) / %d %% 256 + 1, 1, 1))) "+
-				"void ndtune_size_%d_%d() {}", t, divisor, i, digit)
-		}
-	}
-	kernels, err := u.signatures(ctx, c, code.String())
-	if err != nil {
-		return
-	}
-	u.Sizes = map[string]int{}
-	for _, k := range kernels {
-		var i, digit int
-		if n, _ := fmt.Sscanf(k.Name, "ndtune_size_%d_%d", &i, &digit); n == 2 && k.WorkGroup[0] > 0 {
-			u.Sizes[types[i]] += (k.WorkGroup[0] - 1) * divisors[digit]
-		}
-	}
+	return worker.Signatures(ctx, c.Device, prologue.String()+text, options.String(), c.Timeout)
 }
 
 // chooseKernel returns the kernel of a name, or the only one.

@@ -134,7 +134,7 @@ func (u *Untuned) findCaptured(ctx context.Context, c Compiler, l *capture.Launc
 		}
 		return without
 	})
-	kernels, err := u.signatures(ctx, c, "")
+	kernels, err := u.signatures(ctx, c)
 	var failed *device.SourceError
 	if errors.As(err, &failed) {
 		why := ""
@@ -152,7 +152,6 @@ func (u *Untuned) findCaptured(ctx context.Context, c Compiler, l *capture.Launc
 	if n := len(u.Kernel.Arguments); n != len(l.Arguments) {
 		return faultf("%s: the kernel %s has %d arguments, but the capture has %d: it is not whole", l.Folder, l.Kernel, n, len(l.Arguments))
 	}
-	u.measureTypes(ctx, c)
 	return nil
 }
 

@@ -61,13 +61,12 @@ func (p *captured) addCaptured(i int, a cl.ArgInfo) (err error) {
 // that cannot be described, or that do not fill the memory, are bytes.
 func (p *captured) element(a cl.ArgInfo, size int) (name string, numbers array.Type, bytes int) {
 	t, isNumber := p.typeOf(a.Type)
-	n := p.Sizes[declaredType(a.Type)]
 	switch {
 	case isNumber && size%t.Size() == 0:
 		return typeText(t), t.Scalar(), t.Size()
-	case !isNumber && n > 0 && size%n == 0:
-		if name, why := p.describe(typeName(a.Type)); why == "" {
-			return name, array.Uint8, n
+	case !isNumber:
+		if s, why := p.describe(typeName(a.Type)); why == "" && size%s.Size == 0 {
+			return s.Name, array.Uint8, s.Size
 		}
 	}
 	return "bytes", array.Uint8, 1
@@ -147,8 +146,8 @@ func (p *captured) addValue(argument *task.Argument, a cl.ArgInfo, content []byt
 	case isNumber && t.Size() != len(content):
 		return faultf("%s: the argument %s has %d bytes, but the kernel declares %s", p.launch.Folder, argument.Name, len(content), a.Type)
 	case !isNumber:
-		if name, why := p.describe(typeName(a.Type)); why == "" {
-			argument.Type = name
+		if s, why := p.describe(typeName(a.Type)); why == "" {
+			argument.Type = s.Name
 		}
 		return nil
 	}

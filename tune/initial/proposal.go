@@ -33,15 +33,15 @@ type proposer struct {
 	function   clc.Function
 	reach      map[string]bool // as in the function, but without the code that conditions leave out
 	dimensions int
-	blocks     [3]string   // parameters or constants that are the local size
-	perItem    []string    // parameters that are the elements of a work-item
-	others     []clc.Macro // other macros that can be parameters
-	describing []string    // structs whose fields are being described
+	blocks     [3]string                // parameters or constants that are the local size
+	perItem    []string                 // parameters that are the elements of a work-item
+	others     []clc.Macro              // other macros that can be parameters
+	structs    map[string]*array.Struct // those described; nil: being described
 }
 
 // newProposer returns a proposer of a specification for the file out, which knows the text of the kernel, and has its sources.
 func newProposer(u Untuned, out string) *proposer {
-	p := &proposer{Untuned: u, Proposal: &Proposal{Defaults: map[string]space.Value{}}}
+	p := &proposer{Untuned: u, Proposal: &Proposal{Defaults: map[string]space.Value{}}, structs: map[string]*array.Struct{}}
 	p.active = u.active()
 	var names []string
 	for _, a := range u.Kernel.Arguments {
@@ -177,7 +177,7 @@ func (p *proposer) gridDiv(axis int) (factors []task.Expr) {
 	f := &p.function
 	unknown := false
 	for _, factor := range f.PerGroup[axis] {
-		if factor == "get_local_size" {
+		if strings.HasPrefix(factor, "get_local_size") {
 			factor = p.blocks[axis]
 		} else {
 			unknown = unknown || !p.know(factor)
@@ -248,14 +248,6 @@ func (p *proposer) chooseSizes() {
 func (p *proposer) isInteger(a cl.ArgInfo) bool {
 	t, ok := p.typeOf(a.Type)
 	return ok && isInteger(t) && t.Lanes() == 1 && a.Address == cl.AddressPrivate && !task.Reserved(a.Name)
-}
-
-// elements returns the number of elements of a buffer whose only index has a bound; Undecided for others.
-func (p *proposer) elements(buffer string) task.Expr {
-	if bound := p.function.Elements[buffer]; slices.Contains(p.Definition.ProblemSize, bound) {
-		return bound
-	}
-	return spec.Undecided
 }
 
 // isKnown reports whether a name is that of a parameter or a constant.

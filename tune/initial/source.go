@@ -30,9 +30,8 @@ type Untuned struct {
 	Options []string // of the compiler
 	Defines []string // #define directives of the user before the source: macros with arguments. The Text begins with them
 	Kernel  device.Signature
-	Given   []clc.Macro    // macros without arguments that the user defines
-	Missing []clc.Macro    // macros that the source needs and nobody defines
-	Sizes   map[string]int // in bytes, of the types that only the compiler knows
+	Given   []clc.Macro // macros without arguments that the user defines
+	Missing []clc.Macro // macros that the source needs and nobody defines
 }
 
 // Read reads the source and the macros.

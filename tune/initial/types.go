@@ -47,92 +47,80 @@ func (p *proposer) addImage(argument *task.Argument, a cl.ArgInfo, shape, field 
 	p.Remark(field, "DECIDE: the size of the image, and the format of its pixels.%s", p.lines(p.active, a.Name))
 }
 
-// structType returns the name of the type of a struct, and declares it. For a struct that cannot be declared it returns bytes
-// and their number.
-func (p *proposer) structType(typ, field string) (name string, bytes int) {
-	name, why := p.describe(typeName(typ))
-	if why == "" {
-		return name, 0
-	}
-	bytes, known := p.Sizes[declaredType(typ)]
-	if known {
-		p.Remark(field, "%s cannot be described: %s. An element has %d bytes.", typeName(typ), why, bytes)
-	} else {
-		bytes = 64
-		p.Remark(field, "DECIDE: %s cannot be described: %s. An element is taken to have %d bytes.", typeName(typ), why, bytes)
-	}
-	return "bytes", bytes
-}
-
-// describe adds a struct, and those of its fields, to the types. It returns the name of the type, or why it has none.
-func (p *proposer) describe(name string) (typ, why string) {
+// describe adds a struct, and those of its fields, to the types, or returns why it has no description.
+func (p *proposer) describe(name string) (s *array.Struct, why string) {
 	declared := clc.Structs(p.active)
-	typ = name
-	for range 8 {
+	for typ, depth := name, 0; typ != "" && depth < 8; typ, depth = clc.Typedef(p.active, typ), depth+1 {
 		i := slices.IndexFunc(declared, func(s clc.Struct) bool { return slices.Contains(s.Names, typ) })
 		if i >= 0 {
-			return typ, p.declare(declared[i], typ)
-		}
-		if typ = clc.Typedef(p.active, typ); typ == "" {
-			break
+			return p.declare(declared[i], typ)
 		}
 	}
-	return "", "the source declares no struct " + name
+	return nil, "the source declares no struct " + name
 }
 
 // declare adds a struct to the types, or returns the reason why a specification cannot describe it.
-func (p *proposer) declare(s clc.Struct, name string) (why string) {
+func (p *proposer) declare(s clc.Struct, name string) (*array.Struct, string) {
+	known, again := p.structs[name]
 	switch {
-	case slices.ContainsFunc(p.Definition.Types, func(t task.StructType) bool { return t.Name == name }):
-		return ""
-	case slices.Contains(p.describing, name):
-		return "it contains itself"
+	case known != nil:
+		return known, ""
+	case again:
+		return nil, "it contains itself"
 	case s.Odd != "":
-		return s.Odd
-	case len(s.Fields) == 0:
-		return "it has no fields"
+		return nil, s.Odd
 	}
-	p.describing = append(p.describing, name)
+	p.structs[name] = nil
+	defer func() {
+		if p.structs[name] == nil {
+			delete(p.structs, name)
+		}
+	}()
 	t := task.StructType{Name: name}
+	var fields []array.Field
 	for _, f := range s.Fields {
-		member := task.StructField{Name: f.Name}
-		total := 1
+		member, field := task.StructField{Name: f.Name}, array.Field{Name: f.Name}
 		for _, count := range f.Counts {
 			n, known := clc.Value(count, slices.Concat(p.Given, p.Missing, clc.Macros(p.active)))
 			if !known || n < 1 {
-				return fmt.Sprintf("the length %s of %s is not known", count, f.Name)
+				return nil, fmt.Sprintf("the length %s of %s is not known", count, f.Name)
 			}
-			total *= int(n)
-		}
-		if len(f.Counts) > 0 {
-			member.Count = strconv.Itoa(total)
+			field.Count = max(1, field.Count) * int(n)
+			member.Count = strconv.Itoa(field.Count)
 		}
 		if number, ok := p.typeOf(f.Type); ok && typeName(f.Type) != "bool" {
-			member.Type = typeText(number)
-		} else if member.Type, why = p.describe(typeName(f.Type)); why != "" {
-			return fmt.Sprintf("its field %s has the type %s: %s", f.Name, f.Type, why)
+			field.Type, member.Type = number, typeText(number)
+		} else {
+			inner, why := p.describe(typeName(f.Type))
+			if why != "" {
+				return nil, fmt.Sprintf("its field %s has the type %s: %s", f.Name, f.Type, why)
+			}
+			field.Struct, member.Type = inner, inner.Name
 		}
-		t.Fields = append(t.Fields, member)
+		t.Fields, fields = append(t.Fields, member), append(fields, field)
 	}
+	described, err := array.NewStruct(name, fields)
+	if err != nil {
+		return nil, err.Error()
+	}
+	p.structs[name] = described
 	p.Definition.Types = append(p.Definition.Types, t)
 	p.Remarks["types"] = []string{"The structs of the source."}
-	return ""
+	return described, ""
 }
 
 // structValue returns a value for each field of a struct.
-func (p *proposer) structValue(name string) map[string]any {
-	i := slices.IndexFunc(p.Definition.Types, func(t task.StructType) bool { return t.Name == name })
+func structValue(s *array.Struct) map[string]any {
 	values := map[string]any{}
-	for _, f := range p.Definition.Types[i].Fields {
+	for _, f := range s.Fields {
 		var v any
-		if t, err := array.ParseType(f.Type); err == nil {
-			v = firstValue(t)
+		if f.Struct != nil {
+			v = structValue(f.Struct)
 		} else {
-			v = p.structValue(f.Type)
+			v = firstValue(f.Type)
 		}
-		if f.Count != "" {
-			n, _ := strconv.Atoi(f.Count)
-			v = slices.Repeat([]any{v}, n)
+		if f.Count > 0 {
+			v = slices.Repeat([]any{v}, f.Count)
 		}
 		values[f.Name] = v
 	}
