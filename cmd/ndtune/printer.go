@@ -86,9 +86,10 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	for _, notice := range p.problem.Notices() {
 		fmt.Fprintln(p.notes, notice)
 	}
-	if n := len(log.Outdated()); n > 0 {
+	r := log.Reuse()
+	if n := len(r.Outdated); n > 0 {
 		fmt.Fprintf(p.notes, "%s holds times of the device for %s: the host's clock times them again.\n", log.Path(), figure.Count(n, "configuration"))
-	} else if r := log.Reuse(); r.Held > 0 {
+	} else if r.Held > 0 {
 		fmt.Fprintf(p.notes, "%s holds %s of an older space; known in this one: %d, left out: %d.\n",
 			log.Path(), figure.Count(r.Held, "result"), r.Known, r.Held-r.Known)
 	} else if n := log.Resumed(); n > 0 {

@@ -28,7 +28,6 @@ type Log struct {
 	layout   *layout
 	previous []tune.Result
 	reused   Reuse
-	outdated []tune.Result
 
 	mutex   sync.Mutex
 	file    *os.File

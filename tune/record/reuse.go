@@ -20,17 +20,15 @@ import (
 // Then a new log takes its place, with the results that the new space has. The older log stays beside it, under a name with the
 // beginning of its digest, and the header names it: results that the new space does not have are known again if a later space has them.
 
-// A Reuse says what a run log had of older search spaces when it went on with another one.
+// A Reuse says what a run log had of older search spaces, or of another clock, when it went on.
 type Reuse struct {
-	Held  int // results of older spaces
-	Known int // those of them that the space has
+	Held     int           // results of older spaces
+	Known    int           // those of them that the space has
+	Outdated []tune.Result // correct ones that another clock has timed: they are to be timed again
 }
 
 // Reuse says what [OpenReusing] found of older search spaces; zero: the log was new, or of this space.
 func (l *Log) Reuse() Reuse { return l.reused }
-
-// Outdated are the correct results of a log that another clock has timed: they are to be timed again.
-func (l *Log) Outdated() []tune.Result { return l.outdated }
 
 // OpenReusing is [Open], but it takes the log of a search in another space too, in which values of parameters or
 // restrictions were others: see [problem.Problem.MeasurementDigest]. The results that the space has are those of Previous.
@@ -98,7 +96,7 @@ func (l *Log) goOn(h Header, has func(tune.Result) bool) error {
 		logs = append(logs, data)
 	}
 	h.Older = append([]string{beside}, h.Older...)
-	kept, reused, outdated, err := reuse(h, logs, has)
+	kept, reused, err := reuse(h, logs, has)
 	if err != nil {
 		return err
 	}
@@ -118,15 +116,15 @@ func (l *Log) goOn(h Header, has func(tune.Result) bool) error {
 		return err
 	}
 	l.header, l.layout, l.previous, l.known, l.session = n.header, n.layout, n.previous, n.known, n.session
-	l.file, l.info, l.unlock, l.content, l.reused, l.outdated = n.file, n.info, n.unlock, n.content, reused, outdated
+	l.file, l.info, l.unlock, l.content, l.reused = n.file, n.info, n.unlock, n.content, reused
 	return nil
 }
 
 // reuse returns what the space of a header has of the results in logs of other spaces, the newest first.
-func reuse(h Header, logs [][]byte, has func(tune.Result) bool) (kept []tune.Result, n Reuse, outdated []tune.Result, err error) {
+func reuse(h Header, logs [][]byte, has func(tune.Result) bool) (kept []tune.Result, n Reuse, err error) {
 	own, err := newLayout(h.Parameters)
 	if err != nil {
-		return nil, n, nil, err
+		return nil, n, err
 	}
 	seen := map[string]bool{} // also those that were taken back
 	for _, data := range logs {
@@ -135,7 +133,7 @@ func reuse(h Header, logs [][]byte, has func(tune.Result) bool) (kept []tune.Res
 		}
 		content, err := readPart(lastPart(data), false, layoutOf)
 		if err != nil {
-			return nil, n, nil, fmt.Errorf("the log of an older space: %w", err)
+			return nil, n, fmt.Errorf("the log of an older space: %w", err)
 		}
 		for _, r := range content.results {
 			key := identity(r.Configuration)
@@ -152,7 +150,7 @@ func reuse(h Header, logs [][]byte, has func(tune.Result) bool) (kept []tune.Res
 				continue
 			}
 			if r.Status == tune.Correct && content.header.Device.Timer != h.Device.Timer {
-				outdated = append(outdated, r)
+				n.Outdated = append(n.Outdated, r)
 				continue
 			}
 			kept = append(kept, r)
@@ -162,7 +160,7 @@ func reuse(h Header, logs [][]byte, has func(tune.Result) bool) (kept []tune.Res
 		}
 	}
 	n.Known = len(kept)
-	return kept, n, outdated, nil
+	return kept, n, nil
 }
 
 // identity is a configuration as a map key, whatever the order of its parameters.

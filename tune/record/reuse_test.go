@@ -35,6 +35,8 @@ func mustReuse(t testing.TB, path string, h Header, has func(tune.Result) bool) 
 	return l
 }
 
+func heldAndKnown(l *Log) [2]int { return [2]int{l.Reuse().Held, l.Reuse().Known} }
+
 // configurationsOf lists configurations without the names of their parameters.
 func configurationsOf(results []tune.Result) string {
 	var keys []string
@@ -64,7 +66,7 @@ func TestReuse(t *testing.T) {
 	if err := l.Withdraw(results[7]); err != nil {
 		t.Fatal(err)
 	}
-	if l.Reuse() != (Reuse{}) {
+	if heldAndKnown(l) != [2]int{} {
 		t.Errorf("a new log reuses %+v", l.Reuse())
 	}
 	mustClose(t, l)
@@ -76,7 +78,7 @@ func TestReuse(t *testing.T) {
 	l = mustReuse(t, path, narrow, func(r tune.Result) bool {
 		return r.Configuration.Int("x") != 16 || r.Configuration.Float("y") != 0.5
 	})
-	if got := configurationsOf(l.Previous()); got != "16,1.0 32,1.0 32,0.5" || l.Reuse() != (Reuse{Held: 7, Known: 3}) || l.Header().Digest != narrow.Digest {
+	if got := configurationsOf(l.Previous()); got != "16,1.0 32,1.0 32,0.5" || heldAndKnown(l) != [2]int{7, 3} || l.Header().Digest != narrow.Digest {
 		t.Fatalf("%s, %+v of %s", got, l.Reuse(), l.Header().Digest)
 	}
 	added := results[0]
@@ -101,7 +103,7 @@ func TestReuse(t *testing.T) {
 	if read.Header.Digest != narrow.Digest || read.Header.Reused != 3 {
 		t.Errorf("the header is of %s, and %d results are reused", read.Header.Digest, read.Header.Reused)
 	}
-	if l = mustReuse(t, path, narrow, all); l.Resumed() != 4 || l.Reuse() != (Reuse{}) {
+	if l = mustReuse(t, path, narrow, all); l.Resumed() != 4 || heldAndKnown(l) != [2]int{} {
 		t.Errorf("%d results are resumed, and %+v reused", l.Resumed(), l.Reuse())
 	}
 	if err := l.Withdraw(results[6]); err != nil {
@@ -110,7 +112,7 @@ func TestReuse(t *testing.T) {
 	mustClose(t, l)
 
 	l = mustReuse(t, path, wide, all)
-	if got := configurationsOf(l.Previous()); got != "16,1.0 32,1.0 16,2.0 16,0.5 16,4 32,2.0" || l.Reuse() != (Reuse{Held: 7, Known: 6}) {
+	if got := configurationsOf(l.Previous()); got != "16,1.0 32,1.0 16,2.0 16,0.5 16,4 32,2.0" || heldAndKnown(l) != [2]int{7, 6} {
 		t.Errorf("of all values again, %s and %+v are known", got, l.Reuse())
 	}
 	mustClose(t, l)
@@ -176,7 +178,7 @@ func TestReuseFails(t *testing.T) {
 	if err := os.Remove(beside); err != nil {
 		t.Fatal(err)
 	}
-	if l = mustReuse(t, path, wide, all); configurationsOf(l.Previous()) != "16,1.0" || l.Reuse() != (Reuse{Held: 1, Known: 1}) {
+	if l = mustReuse(t, path, wide, all); configurationsOf(l.Previous()) != "16,1.0" || heldAndKnown(l) != [2]int{1, 1} {
 		t.Errorf("%s, %+v", configurationsOf(l.Previous()), l.Reuse())
 	}
 }

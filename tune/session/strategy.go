@@ -68,7 +68,7 @@ func (s *Session) newStrategy(ctx context.Context) (func(*space.Space) (search.S
 // startCommand starts the program that is the strategy. Before anything else, it is told the results of the log.
 func (s *Session) startCommand(ctx context.Context, all *space.Space, o search.Options) (search.Strategy, error) {
 	var start []int
-	for _, previous := range slices.Concat(s.Log.Outdated(), s.Log.Previous()) {
+	for _, previous := range slices.Concat(s.Log.Reuse().Outdated, s.Log.Previous()) {
 		if i, ok := all.Index(previous.Configuration); ok {
 			start = append(start, i)
 		}
@@ -86,7 +86,7 @@ func (s *Session) startCommand(ctx context.Context, all *space.Space, o search.O
 // reused returns the configurations that the log knows from older search spaces or by another clock, the best first. The strategy begins
 // with them, and so learns their results, of which those in older spaces cost nothing.
 func (s *Session) reused(all *space.Space) []int {
-	results := slices.Concat(s.Log.Outdated(), s.Log.Previous()[:min(s.Log.Header().Reused, s.Log.Resumed())])
+	results := slices.Concat(s.Log.Reuse().Outdated, s.Log.Previous()[:min(s.Log.Header().Reused, s.Log.Resumed())])
 	slices.SortStableFunc(results, func(a, b tune.Result) int {
 		o := s.plan.Spec.Problem.Objective()
 		switch {
