@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"time"
 	"unsafe"
 
 	"github.com/ndtune/ndtune/internal/library"
@@ -128,40 +129,40 @@ func openNVML(d hardware.Device) (gauges, error) {
 		return gauges{}, err
 	}
 	g := gauges{where: "NVML, " + how, close: n.shutdown}
-	g.add(hardware.Energy, "total energy counter", 0, func() (float64, error) {
-		var millijoules uint64
-		err := n.Call("nvmlDeviceGetTotalEnergyConsumption", device, uintptr(unsafe.Pointer(&millijoules)))
-		return float64(millijoules) / 1e3, err
-	})
 	g.add(hardware.Power, "instantaneous power", sensorLag, func() (float64, error) { return n.powerInstant(device) })
-	g.add(hardware.Power, "power usage", averageLag, func() (float64, error) {
-		var milliwatts uint32
-		err := n.Call("nvmlDeviceGetPowerUsage", device, uintptr(unsafe.Pointer(&milliwatts)))
-		return float64(milliwatts) / 1e3, err
-	})
-	clock := func(kind uintptr) func() (float64, error) {
-		return func() (float64, error) {
-			var mhz uint32
-			err := n.Call("nvmlDeviceGetClockInfo", device, kind, uintptr(unsafe.Pointer(&mhz)))
-			return float64(mhz), err
-		}
-	}
-	g.add(hardware.Clock, "SM clock", 0, clock(nvmlClockSM))
-	g.add(hardware.MemoryClock, "memory clock", 0, clock(nvmlClockMemory))
-	g.add(hardware.Temperature, "GPU temperature", 0, func() (float64, error) {
-		var celsius uint32
-		err := n.Call("nvmlDeviceGetTemperature", device, nvmlTemperatureGPU, uintptr(unsafe.Pointer(&celsius)))
-		return float64(celsius), err
-	})
 	reasons := "nvmlDeviceGetCurrentClocksEventReasons"
 	if !n.has(reasons) {
 		reasons = "nvmlDeviceGetCurrentClocksThrottleReasons" // the old name
 	}
-	g.add(hardware.Throttled, "clocks event reasons", 0, func() (float64, error) {
-		var bits uint64
-		err := n.Call(reasons, device, uintptr(unsafe.Pointer(&bits)))
-		return float64(bits & slowed), err
-	})
+	const none = -1
+	for _, r := range []struct {
+		quantity, source string
+		lag              time.Duration
+		unit             float64 // so many of the function are one
+		function         string
+		which            int
+	}{
+		{hardware.Energy, "total energy counter", 0, 1e3, "nvmlDeviceGetTotalEnergyConsumption", none},
+		{hardware.Power, "power usage", averageLag, 1e3, "nvmlDeviceGetPowerUsage", none},
+		{hardware.Clock, "SM clock", 0, 1, "nvmlDeviceGetClockInfo", nvmlClockSM},
+		{hardware.MemoryClock, "memory clock", 0, 1, "nvmlDeviceGetClockInfo", nvmlClockMemory},
+		{hardware.Temperature, "GPU temperature", 0, 1, "nvmlDeviceGetTemperature", nvmlTemperatureGPU},
+		{hardware.Throttled, "clocks event reasons", 0, 1, reasons, none},
+	} {
+		g.add(r.quantity, r.source, r.lag, func() (float64, error) {
+			var number uint64 // of 32 or 64 bits: NVIDIA's platforms are little-endian
+			var err error
+			if r.which == none {
+				err = n.Call(r.function, device, uintptr(unsafe.Pointer(&number)))
+			} else {
+				err = n.Call(r.function, device, uintptr(r.which), uintptr(unsafe.Pointer(&number)))
+			}
+			if r.quantity == hardware.Throttled {
+				number &= slowed
+			}
+			return float64(number) / r.unit, err
+		})
+	}
 	return g, nil
 }
 

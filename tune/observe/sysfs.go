@@ -64,81 +64,59 @@ func (f files) number(name string, unit float64) func() (float64, error) {
 	}
 }
 
-// has reports whether a file exists.
-func (f files) has(name string) bool {
-	_, err := fs.Stat(f.root, name)
-	return err == nil || errors.Is(err, fs.ErrPermission)
-}
-
-// under returns the names in a folder that begin with a prefix, in order.
-func (f files) under(folder, prefix string) []string {
-	entries, _ := fs.ReadDir(f.root, folder) // a missing folder has none
-	var names []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), prefix) {
-			names = append(names, path.Join(folder, e.Name()))
-		}
-	}
+// matching returns the names that match a pattern, in order.
+func (f files) matching(pattern string) []string {
+	names, _ := fs.Glob(f.root, pattern) // the patterns are right
 	return names
 }
 
-// openGPU returns the gauges of a GPU of AMD or Intel: the files of its hwmon folder, which have the units of
-// https://docs.kernel.org/hwmon/sysfs-interface.html, and those of its clocks.
+// A reader is files of a quantity.
+type reader struct {
+	quantity, pattern string
+	unit              float64  // so many of the file are one
+	labels            []string // of the files, if they are to be told apart; "": none
+}
+
+// gpuReaders are the files of GPUs of AMD and Intel, in the folder of the device: those of hwmon have the units of
+// https://docs.kernel.org/hwmon/sysfs-interface.html.
+var gpuReaders = []reader{
+	{hardware.Energy, "hwmon/hwmon*/energy*_input", 1e6, []string{"", "card"}}, // Intel's driver xe counts the package, too, a part of the card
+	{hardware.Power, "hwmon/hwmon*/power1_average", 1e6, nil},
+	{hardware.Power, "hwmon/hwmon*/power1_input", 1e6, nil},
+	{hardware.Clock, "hwmon/hwmon*/freq*_input", 1e6, []string{"", "sclk", "gfx"}},
+	{hardware.MemoryClock, "hwmon/hwmon*/freq*_input", 1e6, []string{"mclk", "mem"}},
+	{hardware.Temperature, "hwmon/hwmon*/temp*_input", 1e3, nil}, // the first one: others are of memory and hot spots
+	{hardware.Clock, "tile0/gt0/freq0/act_freq", 1, nil},         // of Intel's driver xe
+	{hardware.Clock, "drm/card*/gt_act_freq_mhz", 1, nil},        // of i915
+}
+
+// openGPU returns the gauges of a GPU of AMD or Intel.
 func (f files) openGPU(d hardware.Device) (gauges, error) {
 	if d.PCI == "" {
 		return gauges{}, fmt.Errorf("the device reports no PCI address by which its files in %s could be found", f.folder)
 	}
 	device := "bus/pci/devices/" + d.PCI
-	if !f.has(device) {
+	if _, err := fs.Stat(f.root, device); err != nil {
 		return gauges{}, fmt.Errorf("%s does not exist", f.path(device))
 	}
 	g := gauges{where: f.path(device)}
-	monitors := f.under(device+"/hwmon", "hwmon")
-	if len(monitors) == 0 {
+	if len(f.matching(device+"/hwmon/hwmon*")) == 0 {
 		g.lack = map[string]string{"": f.path(device) + " has no hwmon folder"}
 	}
-	for _, m := range monitors {
-		f.addMonitor(&g, m)
-	}
-	f.addIntelClocks(&g, device)
-	return g, nil
-}
-
-// addMonitor adds the files of a hwmon folder.
-func (f files) addMonitor(g *gauges, folder string) {
-	label := func(file string) string {
-		text, _ := f.text(path.Join(folder, file)) // most have none
-		return text
-	}
-	add := func(quantity, name string, unit float64, lag time.Duration) {
-		if file := path.Join(folder, name); f.has(file) {
-			g.add(quantity, f.path(file), lag, f.number(file, unit))
-		}
-	}
-	for _, n := range f.under(folder, "energy") {
-		// Intel's driver xe counts the card and the package; the package is a part of the card.
-		if l := label(strings.TrimSuffix(path.Base(n), "_input") + "_label"); strings.HasSuffix(n, "_input") && l != "pkg" {
-			add(hardware.Energy, path.Base(n), 1e6, 0)
-		}
-	}
-	add(hardware.Power, "power1_average", 1e6, f.interval(path.Join(folder, "power1_average_interval")))
-	add(hardware.Power, "power1_input", 1e6, averageLag)
-	clocks := map[string]string{
-		"": hardware.Clock, "sclk": hardware.Clock, "gfx": hardware.Clock, "mclk": hardware.MemoryClock, "mem": hardware.MemoryClock,
-	}
-	for _, n := range f.under(folder, "freq") {
-		if input, ok := strings.CutSuffix(path.Base(n), "_input"); ok {
-			if quantity := clocks[label(input+"_label")]; quantity != "" {
-				add(quantity, path.Base(n), 1e6, 0)
+	for _, r := range gpuReaders {
+		for _, file := range f.matching(device + "/" + r.pattern) {
+			label, _ := f.text(strings.TrimSuffix(file, "_input") + "_label") // most have none
+			if r.labels != nil && !slices.Contains(r.labels, label) {
+				continue
 			}
+			lag := time.Duration(0)
+			if r.quantity == hardware.Power {
+				lag = f.interval(file + "_interval")
+			}
+			g.add(r.quantity, f.path(file), lag, f.number(file, r.unit))
 		}
 	}
-	for _, n := range f.under(folder, "temp") {
-		if strings.HasSuffix(n, "_input") {
-			add(hardware.Temperature, path.Base(n), 1e3, 0)
-			break // the others are of memory and hot spots
-		}
-	}
+	return g, nil
 }
 
 // interval returns the time over which a power is averaged, of a file in milliseconds.
@@ -150,49 +128,30 @@ func (f files) interval(name string) time.Duration {
 	return time.Duration(ms * float64(time.Millisecond))
 }
 
-// addIntelClocks adds the clock of Intel's drivers: that of i915 is beside the card, that of xe below its
-// tiles.
-func (f files) addIntelClocks(g *gauges, device string) {
-	names := []string{device + "/tile0/gt0/freq0/act_freq"}
-	for _, card := range f.under(device+"/drm", "card") {
-		names = append(names, card+"/gt_act_freq_mhz")
-	}
-	for _, name := range names {
-		if f.has(name) {
-			g.add(hardware.Clock, f.path(name), 0, f.number(name, 1))
-		}
-	}
-}
-
 // openCPU returns the gauges of the CPUs of the machine: the energy counters of their packages, which Linux
 // calls intel-rapl for AMD's too, their clocks and their temperature.
 func (f files) openCPU() (gauges, error) {
+	const clocks = "devices/system/cpu/cpu*/cpufreq/scaling_cur_freq"
 	g := gauges{where: "a CPU", lack: map[string]string{
 		hardware.Clock:       f.path("devices/system/cpu") + " has no cpu*/cpufreq/scaling_cur_freq; virtual machines often lack it",
 		hardware.Temperature: f.path("class/hwmon") + " has no coretemp, k10temp or zenpower; virtual machines often lack them",
 	}}
 	var packages []string
-	for _, zone := range f.under("class/powercap", "intel-rapl:") {
+	var counters []func() (float64, error)
+	for _, zone := range f.matching("class/powercap/intel-rapl:*") {
 		if name, err := f.text(zone + "/name"); err == nil && strings.HasPrefix(name, "package") {
-			packages = append(packages, zone)
+			w := &wrapping{read: f.number(zone+"/energy_uj", 1e6), last: -1}
+			w.most, _ = f.number(zone+"/max_energy_range_uj", 1e6)() // unknown: a counter that goes back is an error
+			packages, counters = append(packages, zone), append(counters, w.total)
 		}
 	}
 	if len(packages) > 0 {
-		counters := make([]wrapping, len(packages))
-		for i, zone := range packages {
-			counters[i] = wrapping{read: f.number(zone+"/energy_uj", 1), last: -1}
-			counters[i].most, _ = f.number(zone+"/max_energy_range_uj", 1)() // unknown: a counter that goes back is an error
-		}
 		g.add(hardware.Energy, "RAPL of "+f.path(strings.Join(packages, ", ")), 0, func() (float64, error) {
-			sum := 0.0
-			for i := range counters {
-				microjoules, err := counters[i].total()
-				if err != nil {
-					return 0, fmt.Errorf("RAPL: %w%s", err, raplHint(err))
-				}
-				sum += microjoules
+			joules, err := sum(counters)
+			if err != nil {
+				return 0, fmt.Errorf("RAPL: %w%s", err, raplHint(err))
 			}
-			return sum / 1e6, nil
+			return joules, nil
 		})
 	} else {
 		why := "has no package intel-rapl:N"
@@ -202,15 +161,36 @@ func (f files) openCPU() (gauges, error) {
 		why = f.path("class/powercap") + " " + why + "; virtual machines and containers often lack it"
 		g.lack[hardware.Energy], g.lack[hardware.Power] = why, why
 	}
-	f.addCPUClock(&g)
-	for _, m := range f.under("class/hwmon", "hwmon") {
-		name, _ := f.text(m + "/name") // "" if it cannot be read
-		if slices.Contains([]string{"coretemp", "k10temp", "zenpower"}, name) && f.has(m+"/temp1_input") {
-			g.add(hardware.Temperature, f.path(m+"/temp1_input"), 0, f.number(m+"/temp1_input", 1e3))
+	var all []func() (float64, error)
+	for _, file := range f.matching(clocks) {
+		all = append(all, f.number(file, 1e3))
+	}
+	if len(all) > 0 {
+		g.add(hardware.Clock, f.path(clocks), 0, func() (float64, error) {
+			mhz, err := sum(all)
+			return mhz / float64(len(all)), err
+		})
+	}
+	for _, file := range f.matching("class/hwmon/hwmon*/temp1_input") {
+		name, _ := f.text(path.Dir(file) + "/name") // "" if it cannot be read
+		if slices.Contains([]string{"coretemp", "k10temp", "zenpower"}, name) {
+			g.add(hardware.Temperature, f.path(file), 0, f.number(file, 1e3))
 			break
 		}
 	}
 	return g, nil
+}
+
+// sum returns the sum of readings, or the first error.
+func sum(readings []func() (float64, error)) (total float64, err error) {
+	for _, read := range readings {
+		v, err := read()
+		if err != nil {
+			return 0, err
+		}
+		total += v
+	}
+	return total, nil
 }
 
 // raplHint says how a user gets permission to read the counters.
@@ -219,30 +199,6 @@ func raplHint(err error) string {
 		return ": since a side channel was found in 2020, only root may read the counters; root can allow it with chmod a+r"
 	}
 	return ""
-}
-
-// addCPUClock adds the mean clock of all processors.
-func (f files) addCPUClock(g *gauges) {
-	var clocks []func() (float64, error)
-	for _, cpu := range f.under("devices/system/cpu", "cpu") {
-		if name := cpu + "/cpufreq/scaling_cur_freq"; f.has(name) {
-			clocks = append(clocks, f.number(name, 1e3))
-		}
-	}
-	if len(clocks) == 0 {
-		return
-	}
-	g.add(hardware.Clock, f.path("devices/system/cpu/cpu*/cpufreq/scaling_cur_freq"), 0, func() (float64, error) {
-		sum := 0.0
-		for _, clock := range clocks {
-			mhz, err := clock()
-			if err != nil {
-				return 0, err
-			}
-			sum += mhz
-		}
-		return sum / float64(len(clocks)), nil
-	})
 }
 
 // A wrapping counter begins again at 0 after its largest value.
