@@ -74,7 +74,7 @@ type Result struct {
 	// Metrics are the values of the problem's metrics, in their order, and Objective is the value of
 	// its objective. Run sets both if Status is Correct.
 	Metrics   []judge.MetricValue `json:"-"`
-	Objective float64             `json:"-"`
+	Objective float64             `json:"objective,omitzero"`
 
 	Durations Durations `json:"durations_ns,omitzero"`
 	Timestamp time.Time `json:"timestamp,omitzero"` // when the result was complete

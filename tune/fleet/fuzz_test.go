@@ -34,7 +34,7 @@ func FuzzMessage(f *testing.F) {
 	} {
 		f.Add(byte(i), encode(m))
 	}
-	for _, text := range []string{`{"protocol":3}`, `{"protocol":3,"result":{"Status":"well"}}`, `{"protocol":3,"result":{"Status":"correct","Times":[-1]}}`,
+	for _, text := range []string{`{"protocol":3}`, `{"protocol":3,"result":{"status":"well"}}`, `{"protocol":3,"result":{"status":"correct","times":[-1]}}`,
 		`{"protocol":3,"values":{"i":1e400,"j":"x","k":[1],"l":{"a":"NaN"}}}`, `[`, "\xff", `{"protocol":3,"since":"0000-01-01T00:00:00Z","silence_ns":-1}`} {
 		for i := range byte(7) {
 			f.Add(i, []byte(text))

@@ -50,6 +50,14 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestBestIsSentWithItsObjective: by it, the evaluators of agents know what is far worse.
+func TestBestIsSentWithItsObjective(t *testing.T) {
+	sent := tune.Result{Status: tune.Correct, Times: []float64{1.5}, Objective: 7}
+	if b, err := decode[bestOf](encode(bestOf{Protocol: Protocol, Result: sent})); err != nil || !reflect.DeepEqual(b.Result, sent) {
+		t.Errorf("%+v, %v", b.Result, err)
+	}
+}
+
 // TestForeignProblems: an agent runs no command, reads no file and changes no setting of a device that somebody else's problem names.
 func TestForeignProblems(t *testing.T) {
 	s := listen(t)

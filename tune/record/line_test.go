@@ -157,7 +157,7 @@ func TestParseResults(t *testing.T) {
 func TestResultHasOneForm(t *testing.T) {
 	for _, r := range newMaker(1).record(300).Results {
 		r.Times, r.Reason = []float64{1.5, 1e-7, 3}, strings.ToValidUTF8(r.Reason, "")
-		r.Metrics, r.Objective, r.Final, r.FinalFailure, r.FinalDevice, r.FinalReadings, r.AtFinal = nil, 0, nil, "", "", nil, nil
+		r.Metrics, r.Objective, r.Final, r.FinalFailure, r.FinalDevice, r.FinalReadings, r.AtFinal = nil, 2.5, nil, "", "", nil, nil
 		var kept, sent map[string]any
 		line, err := ResultLine(r)
 		if err == nil {
