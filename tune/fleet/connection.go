@@ -93,19 +93,14 @@ func Connect(ctx context.Context, address, name string, note func(text string)) 
 	return c, nil
 }
 
-// prepare makes what is missing in JetStream, and binds the connection to it.
+// prepare opens what the server has for fleets.
 func (c *Connection) prepare(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, prepareLimit)
 	defer cancel()
 	if c.js, err = jetstream.New(c.nats, jetstream.WithDefaultTimeout(requestLimit)); err != nil {
 		return err
 	}
-	return persist(ctx, passes, func() error {
-		if err := c.create(ctx); err != nil {
-			return err
-		}
-		return c.bind(ctx)
-	})
+	return persist(ctx, passes, func() error { return c.open(ctx) })
 }
 
 // persist calls a function until it succeeds, fails with an error that does not pass, or the context ends.
@@ -126,20 +121,6 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-time.After(d):
 		return nil
 	}
-}
-
-// bind binds the connection to the buckets.
-func (c *Connection) bind(ctx context.Context) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, requestLimit)
-	defer cancel()
-	if c.agents, err = c.js.KeyValue(ctx, agentsBucket); err != nil {
-		return err
-	}
-	if c.searches, err = c.js.KeyValue(ctx, searchesBucket); err != nil {
-		return err
-	}
-	c.problems, err = c.js.ObjectStore(ctx, problemsBucket)
-	return err
 }
 
 // prepareAllowed is prepare, which ends as soon as the server says that the user has not the right to do something: the
@@ -163,9 +144,9 @@ func (c *Connection) prepareAllowed(ctx context.Context) error {
 	return err
 }
 
-// create makes the streams and buckets that are missing. A request that a cluster without a leader drops is no reason to
-// wait long.
-func (c *Connection) create(ctx context.Context) error {
+// open opens the streams and buckets, and makes those that are missing. A request that a cluster without a leader drops is no reason to wait
+// long.
+func (c *Connection) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	if _, err := c.js.AccountInfo(ctx); err != nil {
@@ -178,24 +159,32 @@ func (c *Connection) create(ctx context.Context) error {
 	for _, s := range []jetstream.StreamConfig{
 		{
 			Name: workStream, Subjects: []string{workSubjects + "*"}, Retention: jetstream.WorkQueuePolicy, MaxAge: problemsAge,
-			MaxMsgs: maxWork, Discard: jetstream.DiscardNew,
+			MaxMsgs: maxWork, Discard: jetstream.DiscardNew, Replicas: copies,
 		},
-		{Name: resultStream, Subjects: []string{resultSubjects + "*"}, MaxAge: resultsAge, MaxMsgs: maxResults},
+		{Name: resultStream, Subjects: []string{resultSubjects + "*"}, MaxAge: resultsAge, MaxMsgs: maxResults, Replicas: copies},
 	} {
-		s.Replicas = copies
-		if _, err := c.js.CreateStream(ctx, s); err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+		_, err := c.js.Stream(ctx, s.Name)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			_, err = c.js.CreateStream(ctx, s)
+		}
+		if err != nil {
 			return fmt.Errorf("make the stream %s: %w", s.Name, err)
 		}
 	}
-	for _, name := range []string{agentsBucket, searchesBucket} {
-		bucket := jetstream.KeyValueConfig{Bucket: name, TTL: expiry, MaxBytes: maxBucket, Replicas: copies}
-		_, err := c.js.CreateKeyValue(ctx, bucket)
-		if err != nil && !errors.Is(err, jetstream.ErrBucketExists) {
+	for name, to := range map[string]*jetstream.KeyValue{agentsBucket: &c.agents, searchesBucket: &c.searches} {
+		bucket, err := c.js.KeyValue(ctx, name)
+		if errors.Is(err, jetstream.ErrBucketNotFound) {
+			bucket, err = c.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, TTL: expiry, MaxBytes: maxBucket, Replicas: copies})
+		}
+		if *to = bucket; err != nil {
 			return fmt.Errorf("make the bucket %s: %w", name, err)
 		}
 	}
-	_, err := c.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: problemsBucket, TTL: problemsAge, Replicas: copies})
-	if err != nil && !errors.Is(err, jetstream.ErrBucketExists) {
+	bucket, err := c.js.ObjectStore(ctx, problemsBucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		bucket, err = c.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: problemsBucket, TTL: problemsAge, Replicas: copies})
+	}
+	if c.problems = bucket; err != nil {
 		return fmt.Errorf("make the bucket %s: %w", problemsBucket, err)
 	}
 	return nil
@@ -223,7 +212,8 @@ func passes(err error) bool {
 func (c *Connection) reconnected() {
 	ctx, cancel := context.WithTimeout(context.Background(), prepareLimit)
 	defer cancel()
-	for c.create(ctx) != nil && ctx.Err() == nil && c.nats.IsConnected() {
+	again := &Connection{nats: c.nats, js: c.js} // whose buckets are those of before, by their names
+	for again.open(ctx) != nil && ctx.Err() == nil && c.nats.IsConnected() {
 		time.Sleep(shortWait)
 	}
 	c.mutex.Lock()
@@ -234,26 +224,3 @@ func (c *Connection) reconnected() {
 
 // Close ends the connection.
 func (c *Connection) Close() { c.nats.Close() }
-
-// readAll reads the messages of a bucket. Those that cannot be read are left out. Each
-// is called with the others.
-func readAll[T versioned](ctx context.Context, kv jetstream.KeyValue, each func(*T, jetstream.KeyValueEntry)) (all []T, err error) {
-	lister, err := kv.ListKeys(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for key := range lister.Keys() {
-		entry, err := kv.Get(ctx, key)
-		if errors.Is(err, jetstream.ErrKeyNotFound) {
-			continue // it has just expired
-		}
-		if err != nil {
-			return nil, err
-		}
-		if m, err := decode[T](entry.Value()); err == nil {
-			each(&m, entry)
-			all = append(all, m)
-		}
-	}
-	return all, ctx.Err()
-}

@@ -60,11 +60,26 @@ func silence(announced, now time.Time) time.Duration { return min(max(0, now.Sub
 
 // Devices returns the devices of all agents, by name.
 func (c *Connection) Devices(ctx context.Context) ([]Announcement, error) {
-	all, err := readAll(ctx, c.agents, func(a *Announcement, entry jetstream.KeyValueEntry) {
-		a.Silence = silence(entry.Created(), time.Now())
-	})
+	ctx, cancel := context.WithTimeout(ctx, connectLimit)
+	defer cancel()
+	entries, err := c.agents.WatchAll(ctx, jetstream.IgnoreDeletes())
 	if err != nil {
 		return nil, fmt.Errorf("list the devices of the fleet: %w", err)
+	}
+	defer entries.Stop()
+	var all []Announcement
+	for more := true; more; {
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("list the devices of the fleet: %w", ctx.Err())
+		case entry := <-entries.Updates():
+			if entry == nil { // the end of those that are there
+				more = false
+			} else if a, err := decode[Announcement](entry.Value()); err == nil {
+				a.Silence = silence(entry.Created(), time.Now())
+				all = append(all, a)
+			}
+		}
 	}
 	slices.SortFunc(all, func(a, b Announcement) int {
 		return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Process, b.Process), cmp.Compare(a.Selector, b.Selector))
