@@ -137,7 +137,7 @@ func (p *Pool) time(m *member, now time.Time) {
 
 // set changes the settings of the device of a member.
 func (p *Pool) set(m *member, all []hardware.Setting) error {
-	changed, err := p.setter(m.device).Set(all)
+	changed, err := p.options.Set[m.device](all)
 	if err != nil {
 		return err
 	}

@@ -178,14 +178,6 @@ func (p *Pool) prepare() (err error) {
 // segmentLeast is the least size of a problem, in bytes, that workers read from a segment of memory.
 const segmentLeast = 1 << 20
 
-// setter returns what changes the settings of a device; nil: that is not allowed.
-func (p *Pool) setter(index int) device.Setter {
-	if index < len(p.options.Set) {
-		return p.options.Set[index]
-	}
-	return nil
-}
-
 // findInstruments finds how the quantities of the problem are observed, before any worker disturbs an idle device.
 func (p *Pool) findInstruments(ctx context.Context) (err error) {
 	for i := range p.identities {

@@ -25,8 +25,6 @@ type server struct {
 	idle    *device.Launcher // of the last problem, while there is none, or opened for the first one
 	started time.Duration    // what the start has taken so far
 
-	surveyed bool // it has measured peaks
-
 	parent *process.Parent[request, answer]
 
 	problem   *problem.Problem
@@ -170,9 +168,9 @@ func (s *server) do(r request) error {
 			s.segment = nil
 		}
 		return nil
-	case r.Release && s.surveyed:
+	case r.Release && s.idle != nil: // it has measured peaks
 		return nil
-	case r.Hello != nil && (s.idle != nil || s.surveyed):
+	case r.Hello != nil && s.idle != nil:
 		return s.greet(*r.Hello)
 	case s.evaluator == nil: // it waits for another problem
 	case r.Build != nil && s.builds:

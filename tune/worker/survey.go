@@ -188,12 +188,23 @@ func (s *survey) nothing() error {
 
 // measurePeaks measures, in a worker, figures of a device. The error says that none can be measured.
 func (s *server) measurePeaks(h hello) error {
-	s.surveyed = true
 	d, err := findDevice(h)
 	if err != nil {
 		return err
 	}
-	// The parent kills a worker that shall stop.
-	return peak.Run(context.Background(), d.Device, h.Device.Timer, s.idle, peak.Parts(h.Survey...),
-		func(p peak.Part, result *hardware.Peaks) { s.parent.Send(answer{Measured: &measured{p.Name, result}}) })
+	if s.idle == nil {
+		if s.idle, err = device.NewLauncher(d.Device, h.Device.Timer); err != nil {
+			return fmt.Errorf("open %s: %w", d.Device, err)
+		}
+	}
+	m := &peak.Meter{Launcher: s.idle}
+	for _, p := range peak.Parts(h.Survey...) {
+		s.parent.Send(answer{Measured: &measured{Part: p.Name}})
+		result, err := m.Measure(context.Background(), p, m.PartTime()) // the parent kills a worker that shall stop
+		if err != nil {
+			return err
+		}
+		s.parent.Send(answer{Measured: &measured{p.Name, result}})
+	}
+	return nil
 }

@@ -33,12 +33,6 @@ import (
 // Method is the version of the measurement. A change that affects figures changes it.
 const Method = 3
 
-// The time of a part on a GPU and on a CPU. A roofline needs three parts at most.
-const (
-	timeOnGPU = 1300 * time.Millisecond
-	timeOnCPU = 3300 * time.Millisecond
-)
-
 // A Part is a measurement of some of the figures.
 type Part struct {
 	Name    string
@@ -100,41 +94,20 @@ func (m *Meter) Measure(ctx context.Context, p Part, within time.Duration) (*har
 	return measured, nil
 }
 
+// PartTime returns the time of a part: a roofline needs three parts at most, some 4 s on a GPU and 10 s on a CPU.
+func (m *Meter) PartTime() time.Duration {
+	if m.isCPU() {
+		return 3300 * time.Millisecond
+	}
+	return 1300 * time.Millisecond
+}
+
 // late reports whether the time for the part is up.
 func (m *Meter) late() bool { return !m.deadline.IsZero() && time.Now().After(m.deadline) }
 
 // New returns peaks of the present time and method, without figures.
 func New() *hardware.Peaks {
 	return &hardware.Peaks{Method: Method, Measured: time.Now().UTC().Truncate(time.Second), Figures: map[string]hardware.Peak{}}
-}
-
-// Run measures parts of a device in this process, one after the other. It calls report as each
-// part begins, without peaks, and at its end. A launcher of the device is used; without one,
-// which is nil, Run makes one, with a timer if that is known. The error is that of a device that cannot be opened, or of the context.
-func Run(
-	ctx context.Context, d *cl.Device, timer string, l *device.Launcher, parts []Part, report func(Part, *hardware.Peaks),
-) error {
-	if l == nil {
-		var err error
-		if l, err = device.NewLauncher(d, timer); err != nil {
-			return fmt.Errorf("open %s: %w", d, err)
-		}
-		defer l.Release()
-	}
-	m := &Meter{Launcher: l}
-	within := timeOnGPU
-	if m.isCPU() {
-		within = timeOnCPU
-	}
-	for _, p := range parts {
-		report(p, nil)
-		measured, err := m.Measure(ctx, p, within)
-		if err != nil {
-			return err
-		}
-		report(p, measured)
-	}
-	return nil
 }
 
 // isCPU reports whether the device needs the variants for CPUs.
