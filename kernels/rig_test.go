@@ -12,9 +12,9 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/kernels"
-	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -228,7 +228,7 @@ func readKernel(t *testing.T, path string) string {
 func included(t *testing.T, path string) string {
 	t.Helper()
 	read := func(path string) ([]byte, error) { return fs.ReadFile(kernels.FS, path) }
-	source, err := clc.ResolveIncludes(read, path, nil)
+	source, err := source.ResolveIncludes(read, path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/capture"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/initial"
 	"github.com/ndtune/ndtune/tune/report"
+	"github.com/ndtune/ndtune/tune/scaffold"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -108,8 +108,8 @@ func (k *capturing) prepare(ctx context.Context, a *capture.Answer) error {
 			return err
 		}
 		k.say("%s: repeating the captured launch, and writing %s", a.Name, a.Spec)
-		compiler := initial.Compiler{Device: on, Timeout: k.options.evaluation.BuildTimeout}
-		if _, err := initial.FromCapture(ctx, launch, a.Spec, compiler); err != nil {
+		compiler := scaffold.Compiler{Device: on, Timeout: k.options.evaluation.BuildTimeout}
+		if _, err := scaffold.FromCapture(ctx, launch, a.Spec, compiler); err != nil {
 			return err
 		}
 	}

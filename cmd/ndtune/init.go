@@ -14,8 +14,8 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/capture"
-	"github.com/ndtune/ndtune/tune/initial"
 	"github.com/ndtune/ndtune/tune/process"
+	"github.com/ndtune/ndtune/tune/scaffold"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/worker"
@@ -85,7 +85,7 @@ func initSpec(ctx context.Context, t *console, o *initOptions) error {
 	if err != nil {
 		return err
 	}
-	u, err := initial.Read(initial.Options{
+	u, err := scaffold.Read(scaffold.Options{
 		Sources: o.sources, Defines: o.defines.Value(), Includes: o.includes.Value(), Build: o.build.Value(),
 	})
 	if err != nil {
@@ -95,11 +95,11 @@ func initSpec(ctx context.Context, t *console, o *initOptions) error {
 	if err != nil {
 		return err
 	}
-	err = u.Build(ctx, initial.Compiler{Device: listed, Timeout: o.buildTimeout}, o.kernel)
+	err = u.Build(ctx, scaffold.Compiler{Device: listed, Timeout: o.buildTimeout}, o.kernel)
 	if err != nil {
 		return sourceFault(err)
 	}
-	proposal := initial.Propose(*u, out)
+	proposal := scaffold.Propose(*u, out)
 	if err := proposal.Write(out); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func initCapture(ctx context.Context, t *console, o *initOptions) error {
 	if err != nil {
 		return err
 	}
-	proposal, err := initial.FromCapture(ctx, l, out, initial.Compiler{Device: listed, Timeout: o.buildTimeout})
+	proposal, err := scaffold.FromCapture(ctx, l, out, scaffold.Compiler{Device: listed, Timeout: o.buildTimeout})
 	if err != nil {
 		return sourceFault(err)
 	}
@@ -144,14 +144,14 @@ func (o *initOptions) output(byDefault string, others ...string) (string, error)
 
 // sourceFault makes an error about a source one of the command line.
 func sourceFault(err error) error {
-	if _, is := errors.AsType[*initial.SourceError](err); is {
+	if _, is := errors.AsType[*scaffold.SourceError](err); is {
 		return &usageError{err}
 	}
 	return err
 }
 
 // reportProposal says what was written, whether it can be read, and what to type next.
-func reportProposal(t *console, out string, proposal *initial.Proposal) error {
+func reportProposal(t *console, out string, proposal *scaffold.Proposal) error {
 	decisions := 0
 	for _, lines := range proposal.Remarks {
 		for _, line := range lines {

@@ -6,7 +6,7 @@ package floors
 // docs/architecture.md says what each room is for.
 var Floors = [][]string{
 	{"internal/each", "internal/nearest", "internal/excerpt", "internal/floors", "internal/golden", "internal/figure", "internal/browser", "internal/files", "internal/standin", "internal/natsserver", "internal/library"},
-	{"internal/picture", "internal/markdown", "cl", "kernels", "tune/process", "tune/hardware", "tune/array", "tune/clc", "tune/search/gaussian", "tune/expression"},
+	{"internal/picture", "internal/markdown", "cl", "kernels", "tune/process", "tune/hardware", "tune/array", "tune/source", "tune/search/gaussian", "tune/expression"},
 	{"tune/space", "tune/footprint", "tune/observe"},
 	{"tune/judge"},
 	{"tune/task"},
@@ -15,7 +15,7 @@ var Floors = [][]string{
 	{"tune/device", "tune/record", "tune/loop"},
 	{"tune/capture", "tune/device/peak", "tune/compare", "tune/wisdom"},
 	{"tune/spec", "tune/worker", "tune/simulate", "tune/report", "tune/export", "tune/check"},
-	{"diffusion", "matmul", "tune/live", "tune/initial", "tune/fleet", "internal/foreign"},
+	{"diffusion", "matmul", "tune/live", "tune/scaffold", "tune/fleet", "internal/foreign"},
 	{"tune/session"},
 	{"cmd/ndtune"},
 }

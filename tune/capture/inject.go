@@ -13,8 +13,8 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/source"
 )
 
 // A Change is what another configuration of a captured launch needs of the application.
@@ -99,7 +99,7 @@ func (j *Injection) Add(c *Change, all []Launches, judged bool) error {
 
 // reaches reports whether a kernel of the program may depend on one of the macros.
 func (c *Change) reaches(kernel string) bool {
-	f := clc.FindKernel(c.Source, kernel)
+	f := source.FindKernel(c.Source, kernel)
 	return f == nil || slices.ContainsFunc(c.Macros, func(m [3]string) bool { return f.Reach[m[0]] })
 }
 
@@ -195,7 +195,7 @@ func (a *Answer) changeOf(p *problem.Problem, r *tune.Result, launch *Launch) (*
 	if err != nil {
 		return c, err
 	}
-	names, included := clc.Identifiers(launch.Source), clc.HasIncludes(launch.Source)
+	names, included := source.Identifiers(launch.Source), source.HasIncludes(launch.Source)
 	others := len(old.Options) != len(v.Options) || old.Source != v.Source || !reflect.DeepEqual(old.Settings, v.Settings)
 	for i := 0; i < len(v.Options) && !others; i++ {
 		define, macro := strings.CutPrefix(v.Options[i], "-D ")

@@ -24,7 +24,7 @@ import (
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/files"
-	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/source"
 )
 
 // A Launch is a captured launch of a kernel.
@@ -250,7 +250,7 @@ func (r *reader) readSource() {
 	switch {
 	case r.has("kernel.spv"):
 		r.Source, r.SPIRV = "", r.content("kernel.spv", maxSource)
-		if !clc.IsSPIRV(string(r.SPIRV)) {
+		if !source.IsSPIRV(string(r.SPIRV)) {
 			r.failf("kernel.spv", "it is no SPIR-V module")
 		}
 	default:

@@ -14,11 +14,11 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/footprint"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -283,7 +283,7 @@ func warningsIn(log string) string {
 
 // readable returns a compiler's log as valid UTF-8, without zero bytes and white space around it. A source has no file for a compiler:
 // the name that it gets here takes the place of the compiler's own, which may differ from build to build.
-func readable(log, source, name string) string {
+func readable(log, text, name string) string {
 	log = strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(log, "\x00", ""), "\uFFFD"))
 	return unnamedSource.ReplaceAllStringFunc(log, func(at string) string {
 		m := unnamedSource.FindStringSubmatch(at)
@@ -292,7 +292,7 @@ func readable(log, source, name string) string {
 			return name + m[2] + m[3]
 		}
 		// NVIDIA's compiler counts the lines of the text, without regard to #line.
-		place := clc.PlaceOf(source, line)
+		place := source.PlaceOf(text, line)
 		return fmt.Sprintf("%s:%d", cmp.Or(place.File, name), place.Line)
 	})
 }

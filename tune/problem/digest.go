@@ -12,8 +12,8 @@ import (
 	"unsafe"
 
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -161,7 +161,7 @@ func (p *Problem) canonical() canonicalProblem {
 		c.Source = p.firstSource()
 	case d.Kernel.Command != nil:
 		c.Source, c.Generator = p.commandDigest(), d.Kernel.Command.Args
-	case clc.IsSPIRV(p.source):
+	case source.IsSPIRV(p.source):
 		// JSON has no place for bytes that are no text.
 		c.Source = fmt.Sprintf("SPIR-V %x", sha256.Sum256([]byte(p.source)))
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/source"
 )
 
 // macros returns the names that the build options or the prologue define: the parameters and the
@@ -31,7 +31,7 @@ func (p *Problem) overrideMacros(errs *fieldErrors) {
 			errs.addf("kernel.build_options", "-D %s defines a parameter or a constant; remove the option", name)
 		}
 	}
-	var removed []clc.Redefinition
+	var removed []source.Redefinition
 	p.source, removed = p.override(p.source)
 	for _, r := range removed {
 		if r.Arguments {
@@ -48,11 +48,11 @@ func (p *Problem) overrideMacros(errs *fieldErrors) {
 }
 
 // override returns a source without the directives that define parameters or constants again.
-func (p *Problem) override(source string) (string, []clc.Redefinition) {
-	if clc.IsSPIRV(source) {
-		return source, nil
+func (p *Problem) override(text string) (string, []source.Redefinition) {
+	if source.IsSPIRV(text) {
+		return text, nil
 	}
-	return clc.Override(source, p.macros(), p.optionMacros())
+	return source.Override(text, p.macros(), p.optionMacros())
 }
 
 // optionMacros returns the macros that the build options of the definition define.
@@ -89,7 +89,7 @@ func (p *Problem) VerifiesItself() bool {
 // macroHint returns a hint about a macro that has the name of an argument, or "". If the kernel's argument
 // has the name too, the compiler reads the value of the macro in the declaration.
 func (p *Problem) macroHint() string {
-	if clc.IsSPIRV(p.source) {
+	if source.IsSPIRV(p.source) {
 		return ""
 	}
 	for _, name := range p.macros() {
@@ -151,10 +151,10 @@ type words struct {
 // wordsOfKernel returns the identifiers of the source and of all texts that the compiler gets with it;
 // nil if the source is not known whole.
 func (p *Problem) wordsOfKernel() *words {
-	if clc.IsSPIRV(p.source) {
+	if source.IsSPIRV(p.source) {
 		return &words{} // a module reads no macros
 	}
-	if p.generated() || clc.HasIncludes(p.source) {
+	if p.generated() || source.HasIncludes(p.source) {
 		return nil
 	}
 	texts := append([]string{p.source}, p.definition.Kernel.BuildOptions...)
@@ -168,7 +168,7 @@ func (p *Problem) wordsOfKernel() *words {
 			}
 		}
 	}
-	return &words{clc.Identifiers(strings.Join(texts, "\n")), strings.Contains(p.source, "##")}
+	return &words{source.Identifiers(strings.Join(texts, "\n")), strings.Contains(p.source, "##")}
 }
 
 // have reports whether a name is among the words, or may be made of them.

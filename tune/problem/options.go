@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -19,7 +19,7 @@ import (
 // MacroName returns the macro by which an option gives a parameter or a constant its value. A word of OpenCL stands in the headers
 // of compilers, which an option would change: it has another name there, and a line before the source defines it.
 func MacroName(name string) string {
-	if clc.IsWord(name) {
+	if source.IsWord(name) {
 		return "ndtune_" + name
 	}
 	return name
@@ -208,7 +208,7 @@ func (p *Problem) BuildOptions(c space.Configuration, d hardware.Device) string 
 	if err != nil {
 		return err.Error()
 	}
-	if clc.IsSPIRV(p.source) {
+	if source.IsSPIRV(p.source) {
 		return strings.Join(options, " ")
 	}
 	return strings.TrimSpace(p.withConstants(options) + " " + BuildOptions(c, p.hostOnly))
@@ -223,7 +223,7 @@ func (p *Problem) FixedOptions() string { return p.withConstants(p.definition.Ke
 // withConstants returns options and those of the constants on one line.
 func (p *Problem) withConstants(options []string) string {
 	v := Variant{Options: slices.Clone(options)}
-	if !clc.IsSPIRV(p.source) {
+	if !source.IsSPIRV(p.source) {
 		for name, value := range macrosOf(p.definition.Constants, space.Configuration{}, nil) {
 			v.Options = append(v.Options, DefineOption(name, value))
 		}
@@ -242,7 +242,7 @@ func (p *Problem) compileOptions(errs *fieldErrors, scope expression.Scope) {
 	if p.target = target; err == nil && len(target.Values) == 0 {
 		_, err = p.targetIn(nil)
 	}
-	if err == nil && p.HasTarget() && clc.IsSPIRV(p.source) {
+	if err == nil && p.HasTarget() && source.IsSPIRV(p.source) {
 		err = errors.New("a SPIR-V module has no target")
 	}
 	errs.add("kernel.target", err)

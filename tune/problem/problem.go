@@ -15,10 +15,10 @@ import (
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -72,7 +72,7 @@ func New(d task.Definition) (*Problem, error) {
 		return nil, errs.err() // nothing else can be understood without the names
 	}
 	p.overrideMacros(&errs)
-	if macros := p.optionMacros(); len(macros) > 0 && clc.IsSPIRV(p.source) {
+	if macros := p.optionMacros(); len(macros) > 0 && source.IsSPIRV(p.source) {
 		errs.addf("kernel.build_options", "-D %s has no effect on a SPIR-V module", macros[0])
 	}
 	scope := p.scope()

@@ -10,10 +10,10 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
-	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -56,10 +56,10 @@ type setting struct {
 // findHostOnly returns the parameters that settings read and the kernel's source does not name. Of a source that a function or a
 // command makes, nothing is known.
 func (p *Problem) findHostOnly() map[string]bool {
-	if len(p.settings) == 0 || p.generated() || clc.IsSPIRV(p.source) {
+	if len(p.settings) == 0 || p.generated() || source.IsSPIRV(p.source) {
 		return nil
 	}
-	words, found := clc.Identifiers(p.source), map[string]bool{}
+	words, found := source.Identifiers(p.source), map[string]bool{}
 	for _, name := range p.parameters.Names() {
 		if !words[name] && slices.ContainsFunc(p.settings, func(s setting) bool { return s.value.Reads(name) }) {
 			found[name] = true

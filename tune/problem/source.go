@@ -13,8 +13,8 @@ import (
 	"sync"
 
 	"github.com/ndtune/ndtune/internal/files"
-	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/process"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -33,7 +33,7 @@ func (p *Problem) compileKernel(errs *fieldErrors) {
 		checkCommand(errs, "kernel", k.Command)
 		p.commandDigest = sync.OnceValue(p.digestCommand)
 	case k.File != "":
-		text, err := clc.ResolveIncludes(files.ReadFile, k.File, k.IncludeDirs)
+		text, err := source.ResolveIncludes(files.ReadFile, k.File, k.IncludeDirs)
 		errs.add("kernel.file", err)
 		if err == nil && strings.TrimSpace(text) == "" {
 			errs.addf("kernel.file", "%s is empty", k.File)
@@ -50,11 +50,11 @@ func (p *Problem) compileKernel(errs *fieldErrors) {
 
 // resolveText replaces the #include directives of a source that has no file. Names are relative to a folder,
 // which is not part of the text; "": only the other folders are searched.
-func resolveText(own, source, folder string, dirs []string) (string, error) {
-	return clc.ResolveIncludes(func(path string) ([]byte, error) {
+func resolveText(own, text, folder string, dirs []string) (string, error) {
+	return source.ResolveIncludes(func(path string) ([]byte, error) {
 		switch {
 		case path == own:
-			return []byte(source), nil
+			return []byte(text), nil
 		case folder == "" && filepath.Dir(path) == ".":
 			return nil, fs.ErrNotExist
 		}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -45,7 +45,7 @@ func (v *Variant) SetSource(source, prologue string) {
 }
 
 // SPIRV reports whether the source is a SPIR-V module.
-func (v *Variant) SPIRV() bool { return clc.IsSPIRV(v.Source) }
+func (v *Variant) SPIRV() bool { return source.IsSPIRV(v.Source) }
 
 // OptionLine returns the options joined, as a compiler takes them: without macros for a SPIR-V module. A
 // folder with a space is quoted in the only way that some drivers accept.

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ndtune/ndtune/internal/each"
-	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/task"
 )
 
@@ -59,7 +59,7 @@ func (f field) kernel() (k task.Kernel) {
 // sourceFile reads the source from the file that the field names, and returns its name. The paths of its #line
 // directives are relative to the specification, so that the text, and with it a record's digest
 // and a driver's cache, does not depend on the working directory.
-func (f field) sourceFile(includeDirs []string) (source, named string) {
+func (f field) sourceFile(includeDirs []string) (text, named string) {
 	var names []string
 	for _, file := range f.listOrOne() {
 		name := file.text()
@@ -80,7 +80,7 @@ func (f field) sourceFile(includeDirs []string) (source, named string) {
 	if len(names) > 1 {
 		return f.joined(names, includeDirs)
 	}
-	text, err := clc.ResolveIncludes(f.readBeside, names[0], includeDirs)
+	text, err := source.ResolveIncludes(f.readBeside, names[0], includeDirs)
 	if err != nil {
 		f.fail(err)
 	} else if strings.TrimSpace(text) == "" {
@@ -90,7 +90,7 @@ func (f field) sourceFile(includeDirs []string) (source, named string) {
 }
 
 // joined reads a source in several files, as if a file included them one after the other.
-func (f field) joined(names, includeDirs []string) (source, named string) {
+func (f field) joined(names, includeDirs []string) (text, named string) {
 	directives := ""
 	for _, name := range names {
 		directives += fmt.Sprintf("#include \"%s\"\n", filepath.ToSlash(name))
@@ -102,20 +102,20 @@ func (d *document) readBeside(name string) ([]byte, error) { return d.read(d.bes
 
 // sourceText returns the source that the field itself holds, and its name. Messages of the compiler count lines
 // from its first.
-func (f field) sourceText(includeDirs []string) (source, named string) {
+func (f field) sourceText(includeDirs []string) (text, named string) {
 	return f.resolveText(f.text(), includeDirs)
 }
 
 // resolveText resolves the includes of a text in the place of the field.
-func (f field) resolveText(source string, includeDirs []string) (text, named string) {
+func (f field) resolveText(content string, includeDirs []string) (text, named string) {
 	own := filepath.Base(f.path) + ":" + f.name
 	read := func(name string) ([]byte, error) {
 		if name == own {
-			return []byte(source), nil
+			return []byte(content), nil
 		}
 		return f.readBeside(name)
 	}
-	text, err := clc.ResolveIncludes(read, own, includeDirs)
+	text, err := source.ResolveIncludes(read, own, includeDirs)
 	if err != nil {
 		f.fail(err)
 	}

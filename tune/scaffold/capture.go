@@ -1,4 +1,4 @@
-package initial
+package scaffold
 
 import (
 	"cmp"
@@ -18,9 +18,9 @@ import (
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/capture"
-	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -86,7 +86,7 @@ func (p *captured) read(ctx context.Context, out string, c Compiler) (err error)
 		}
 	}
 	o, missing, unsafe := splitOptions(l.Options)
-	if !clc.HasIncludes(l.Source) {
+	if !source.HasIncludes(l.Source) {
 		o.Includes, missing = nil, nil
 	}
 	u := &Untuned{Sources: []string{p.stem + ".spv"}, Options: o.Build, Kernel: device.Signature{Name: l.Kernel}}
@@ -126,9 +126,9 @@ func (p *captured) read(ctx context.Context, out string, c Compiler) (err error)
 // findCaptured builds the source, and finds the captured kernel. Macros that the source defines anyway, and names that
 // expressions have, stay options.
 func (u *Untuned) findCaptured(ctx context.Context, c Compiler, l *capture.Launch) error {
-	_, again := clc.Override(u.Text, each.Of(u.Given, func(m clc.Macro) string { return m.Name }), nil)
-	u.Given = slices.DeleteFunc(u.Given, func(m clc.Macro) bool {
-		without := task.Reserved(m.Name) || slices.ContainsFunc(again, func(r clc.Redefinition) bool { return r.Macro == m.Name })
+	_, again := source.Override(u.Text, each.Of(u.Given, func(m source.Macro) string { return m.Name }), nil)
+	u.Given = slices.DeleteFunc(u.Given, func(m source.Macro) bool {
+		without := task.Reserved(m.Name) || slices.ContainsFunc(again, func(r source.Redefinition) bool { return r.Macro == m.Name })
 		if without {
 			u.Options = append(u.Options, problem.DefineOption(m.Name, m.Text))
 		}
@@ -138,7 +138,7 @@ func (u *Untuned) findCaptured(ctx context.Context, c Compiler, l *capture.Launc
 	var failed *device.SourceError
 	if errors.As(err, &failed) {
 		why := ""
-		if clc.HasIncludes(u.Text) {
+		if source.HasIncludes(u.Text) {
 			why = "; it includes files that are not here, and a capture does not have"
 		}
 		return faultf("%s: the captured source does not build here with the options of the application (%s)%s: %w",
@@ -211,7 +211,7 @@ func splitOptions(text string) (o Options, missing, unsafe []string) {
 
 // readConstants makes constants of the macros of the application's options, and parameters of those macros that can be some.
 func (p *captured) readConstants() {
-	offer := func(m clc.Macro) bool {
+	offer := func(m source.Macro) bool {
 		value, number := literal(m.Text)
 		n, isInt := number.(int)
 		r, _ := p.roleOfMacro(m.Name, true)
@@ -233,7 +233,7 @@ func (p *captured) readConstants() {
 			p.Definition.Constants = append(p.Definition.Constants, task.Constant{Name: m.Name, Value: value})
 		}
 	}
-	for _, m := range clc.Macros(p.Text) {
+	for _, m := range source.Macros(p.Text) {
 		if (p.reach == nil || p.reach[m.Name]) && !p.isKnown(m.Name) && !offer(m) && m.Guarded {
 			p.others = append(p.others, m)
 		}
@@ -276,7 +276,7 @@ var shared = regexp.MustCompile(`^(__local|local|barrier|async_work_group\w+|\w*
 // chooseLocalSize keeps the global size, and makes parameters of the local size, with values that divide it.
 func (p *captured) chooseLocalSize() {
 	d, l, why := &p.Definition, p.launch, p.relies()
-	names, first := clc.Identifiers(l.Source), ""
+	names, first := source.Identifiers(l.Source), ""
 	for i, global := range l.Global {
 		axis := "xyz"[i : i+1]
 		size, block, value := "global_size_"+axis, "block_size_"+axis, 1
@@ -329,7 +329,7 @@ func (p *captured) chooseLocalSize() {
 // remarkEqual names the macros that have the value of a local size, and may be it.
 func (p *captured) remarkEqual(field string, value int) {
 	var equal []string
-	for _, m := range slices.Concat(p.Given, clc.Macros(p.Text)) {
+	for _, m := range slices.Concat(p.Given, source.Macros(p.Text)) {
 		if _, number := literal(m.Text); value > 1 && number == space.Value(value) {
 			equal = append(equal, m.Name)
 		}

@@ -1,7 +1,7 @@
-// Package initial makes the first specification of a kernel, from its source and from the arguments that its compiler tells:
-// [Read] reads the source, [Untuned.Build] builds it, and [Propose] guesses what the specification says. Comments that begin with
-// DECIDE say what had to be guessed.
-package initial
+// Package scaffold makes the first specification of a kernel. An [Untuned] is its source, with the arguments that a compiler tells. A
+// [Proposal] is its specification, with comments that begin with DECIDE where only the user knows a value. A [Compiler] builds sources in
+// other processes.
+package scaffold
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/files"
-	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/source"
 )
 
 // Options say how the program that a kernel is part of builds the source.
@@ -30,8 +30,8 @@ type Untuned struct {
 	Options []string // of the compiler
 	Defines []string // #define directives of the user before the source: macros with arguments. The Text begins with them
 	Kernel  device.Signature
-	Given   []clc.Macro // macros without arguments that the user defines
-	Missing []clc.Macro // macros that the source needs and nobody defines
+	Given   []source.Macro // macros without arguments that the user defines
+	Missing []source.Macro // macros that the source needs and nobody defines
 }
 
 // Read reads the source and the macros.
@@ -59,23 +59,23 @@ func Read(o Options) (*Untuned, error) {
 		case !macroName.MatchString(name):
 			return nil, fmt.Errorf("-D %s: want NAME=VALUE", text)
 		}
-		u.Given = append(u.Given, clc.Macro{Name: name, Text: value, Guarded: true})
+		u.Given = append(u.Given, source.Macro{Name: name, Text: value, Guarded: true})
 	}
 	u.Options = append(u.Options, o.Build...)
 	if len(u.Defines) > 0 {
 		u.Text = strings.Join(u.Defines, "\n") + "\n"
 	}
 	for _, path := range o.Sources {
-		text, err := clc.ResolveIncludes(files.ReadFile, path, o.Includes)
+		text, err := source.ResolveIncludes(files.ReadFile, path, o.Includes)
 		if err != nil {
 			return nil, err
 		}
-		if clc.IsSPIRV(text) {
+		if source.IsSPIRV(text) {
 			return nil, fmt.Errorf("%s is a SPIR-V module, which does not describe its arguments; write the specification by hand", path)
 		}
 		u.Text += fmt.Sprintf("#line 1 \"%s\"\n%s\n", filepath.ToSlash(path), text)
 	}
-	for _, m := range clc.Tested(u.Text, u.Given) {
+	for _, m := range source.Tested(u.Text, u.Given) {
 		if m.Text == "" {
 			m = u.missingMacro(m.Name, false)
 		}

@@ -1,4 +1,4 @@
-package initial
+package scaffold
 
 import (
 	"cmp"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -30,10 +30,10 @@ func (p *proposer) typeOf(text string) (array.Type, bool) {
 			}
 			return t, true
 		}
-		if clc.IsEnum(p.active, name) {
+		if source.IsEnum(p.active, name) {
 			return array.Int32, true
 		}
-		name = strings.Replace(clc.Typedef(p.active, name), "unsigned ", "u", 1)
+		name = strings.Replace(source.Typedef(p.active, name), "unsigned ", "u", 1)
 	}
 	return 0, false
 }

@@ -1,4 +1,4 @@
-package initial
+package scaffold
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -70,14 +70,14 @@ func (u *Untuned) build(ctx context.Context, c Compiler) ([]device.Signature, er
 		before := len(u.Missing)
 		for _, found := range undeclared.FindAllStringSubmatch(failed.Log, -1) {
 			name := strings.Join(found[1:], "")
-			if slices.ContainsFunc(slices.Concat(u.Given, u.Missing), func(m clc.Macro) bool { return m.Name == name }) {
+			if slices.ContainsFunc(slices.Concat(u.Given, u.Missing), func(m source.Macro) bool { return m.Name == name }) {
 				continue
 			}
 			if single && len(u.Missing) > before {
 				break
 			}
-			at, call, _ := clc.First(u.Text, name)
-			isType := found[2] != "" || clc.IsType(u.Text, name)
+			at, call, _ := source.First(u.Text, name)
+			isType := found[2] != "" || source.IsType(u.Text, name)
 			if isType {
 				call = 0
 			}
@@ -100,7 +100,7 @@ func (u *Untuned) build(ctx context.Context, c Compiler) ([]device.Signature, er
 				"With values in their place the compiler says:\n%s",
 				sources, strings.Join(unknown, ", "), tune.Headline(tune.Compile, failed.Error()))
 		case len(u.Missing) > 0:
-			values := each.Of(u.Missing, func(m clc.Macro) string { return m.Name + "=" + m.Text })
+			values := each.Of(u.Missing, func(m source.Macro) string { return m.Name + "=" + m.Text })
 			return nil, faultf("%s: %w\n(nobody defines these macros, and ndtune put %s; give them with -D)", sources, failed, strings.Join(values, ", "))
 		default:
 			return nil, faultf("%s: %w", sources, failed)
@@ -110,9 +110,9 @@ func (u *Untuned) build(ctx context.Context, c Compiler) ([]device.Signature, er
 
 // nameFault says why a source that does not define a name cannot do with a number in its place; "" if it can. A call has some
 // arguments.
-func nameFault(text, name string, at clc.Place, call int) string {
+func nameFault(text, name string, at source.Place, call int) string {
 	var offers []string
-	for _, offer := range clc.Offers(text, name) {
+	for _, offer := range source.Offers(text, name) {
 		if strings.HasPrefix(offer.Macro, "cl_") {
 			offers = append(offers, fmt.Sprintf("%s defines it for devices with %s, which this device lacks", offer.At, offer.Macro))
 		} else {
@@ -143,7 +143,7 @@ func (u *Untuned) signatures(ctx context.Context, c Compiler) ([]device.Signatur
 		names = append(names, m.Name)
 		fmt.Fprintf(&prologue, "#define %s %s\n", m.Name, m.Text)
 	}
-	text, _ := clc.Override(u.Text, names, nil)
+	text, _ := source.Override(u.Text, names, nil)
 	return worker.Signatures(ctx, c.Device, prologue.String()+text, options.String(), c.Timeout)
 }
 

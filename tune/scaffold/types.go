@@ -1,4 +1,4 @@
-package initial
+package scaffold
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/task"
 )
@@ -49,9 +49,9 @@ func (p *proposer) addImage(argument *task.Argument, a cl.ArgInfo, shape, field 
 
 // describe adds a struct, and those of its fields, to the types, or returns why it has no description.
 func (p *proposer) describe(name string) (s *array.Struct, why string) {
-	declared := clc.Structs(p.active)
-	for typ, depth := name, 0; typ != "" && depth < 8; typ, depth = clc.Typedef(p.active, typ), depth+1 {
-		i := slices.IndexFunc(declared, func(s clc.Struct) bool { return slices.Contains(s.Names, typ) })
+	declared := source.Structs(p.active)
+	for typ, depth := name, 0; typ != "" && depth < 8; typ, depth = source.Typedef(p.active, typ), depth+1 {
+		i := slices.IndexFunc(declared, func(s source.Struct) bool { return slices.Contains(s.Names, typ) })
 		if i >= 0 {
 			return p.declare(declared[i], typ)
 		}
@@ -60,7 +60,7 @@ func (p *proposer) describe(name string) (s *array.Struct, why string) {
 }
 
 // declare adds a struct to the types, or returns the reason why a specification cannot describe it.
-func (p *proposer) declare(s clc.Struct, name string) (*array.Struct, string) {
+func (p *proposer) declare(s source.Struct, name string) (*array.Struct, string) {
 	known, again := p.structs[name]
 	switch {
 	case known != nil:
@@ -81,7 +81,7 @@ func (p *proposer) declare(s clc.Struct, name string) (*array.Struct, string) {
 	for _, f := range s.Fields {
 		member, field := task.StructField{Name: f.Name}, array.Field{Name: f.Name}
 		for _, count := range f.Counts {
-			n, known := clc.Value(count, slices.Concat(p.Given, p.Missing, clc.Macros(p.active)))
+			n, known := source.Value(count, slices.Concat(p.Given, p.Missing, source.Macros(p.active)))
 			if !known || n < 1 {
 				return nil, fmt.Sprintf("the length %s of %s is not known", count, f.Name)
 			}

@@ -1,4 +1,4 @@
-package initial
+package scaffold
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/task"
@@ -30,12 +30,12 @@ type proposer struct {
 	Untuned
 	*Proposal
 	active     string // the source without the code that its conditions leave out
-	function   clc.Function
+	function   source.Function
 	reach      map[string]bool // as in the function, but without the code that conditions leave out
 	dimensions int
 	blocks     [3]string                // parameters or constants that are the local size
 	perItem    []string                 // parameters that are the elements of a work-item
-	others     []clc.Macro              // other macros that can be parameters
+	others     []source.Macro           // other macros that can be parameters
 	structs    map[string]*array.Struct // those described; nil: being described
 }
 
@@ -47,8 +47,8 @@ func newProposer(u Untuned, out string) *proposer {
 	for _, a := range u.Kernel.Arguments {
 		names = append(names, a.Name)
 	}
-	unconditional := clc.FindKernel(u.Text, u.Kernel.Name, names...)
-	if f := cmp.Or(clc.FindKernel(p.active, u.Kernel.Name, names...), unconditional); f != nil {
+	unconditional := source.FindKernel(u.Text, u.Kernel.Name, names...)
+	if f := cmp.Or(source.FindKernel(p.active, u.Kernel.Name, names...), unconditional); f != nil {
 		p.function = *f
 	}
 	p.reach = p.function.Reach
@@ -100,11 +100,11 @@ func Propose(u Untuned, out string) *Proposal {
 // active returns the source without the code that its conditions leave out. The dimensions in calls such as
 // get_global_id(X) are numbers if X is a macro.
 func (u *Untuned) active() string {
-	text := clc.Active(u.Text, slices.Concat(u.Given, u.Missing))
-	macros := slices.Concat(u.Given, clc.Macros(text))
+	text := source.Active(u.Text, slices.Concat(u.Given, u.Missing))
+	macros := slices.Concat(u.Given, source.Macros(text))
 	return dimensionCall.ReplaceAllStringFunc(text, func(call string) string {
 		parts := dimensionCall.FindStringSubmatch(call)
-		i := slices.IndexFunc(macros, func(m clc.Macro) bool { return m.Name == parts[2] })
+		i := slices.IndexFunc(macros, func(m source.Macro) bool { return m.Name == parts[2] })
 		if i < 0 || !slices.Contains([]string{"0", "1", "2"}, macros[i].Text) {
 			return call
 		}
@@ -258,7 +258,7 @@ func (p *proposer) isKnown(name string) bool {
 // know reports whether a factor is a number or what an expression can read: also an integer that a macro of the source is, which becomes
 // a constant.
 func (p *proposer) know(factor string) bool {
-	for _, m := range clc.Macros(p.active) {
+	for _, m := range source.Macros(p.active) {
 		value, number := literal(m.Text)
 		if _, isInt := number.(int); isInt && m.Name == factor && !p.isKnown(factor) {
 			p.Definition.Constants = append(p.Definition.Constants, task.Constant{Name: factor, Value: value})
@@ -277,7 +277,7 @@ const maxLines = 4
 func (p *proposer) lines(text string, names ...string) (shown string) {
 	var all []int
 	for _, name := range names {
-		all = append(all, clc.Lines(text, name)...)
+		all = append(all, source.Lines(text, name)...)
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
@@ -291,7 +291,7 @@ func (p *proposer) lines(text string, names ...string) (shown string) {
 		if i == maxLines {
 			return shown + fmt.Sprintf("\n  and %s more", figure.Count(len(all)-i, "line"))
 		}
-		at := clc.PlaceOf(text, line)
+		at := source.PlaceOf(text, line)
 		at.File = at.File[strings.LastIndex(at.File, "/")+1:]
 		shown += fmt.Sprintf("\n  %s: %s", at, excerpt.Of(strings.TrimSpace(strings.Split(text, "\n")[line-1])))
 	}

@@ -1,9 +1,10 @@
-// Package clc reads the text of OpenCL C sources: it replaces #include "…" directives by the files that
-// they name, removes macros that are defined again, lists macros and identifiers, says where a name is used and which
-// condition defines it, and tells which arguments a kernel writes. A text with its includes is complete: it can be
-// digested and sent to another process. The package knows comments, literals and preprocessor directives, but not the
-// grammar of the language: what it says of functions and types is a guess from their words.
-package clc
+// Package source reads the text of OpenCL C sources: it replaces #include "…" directives by the files that they name, removes macros
+// that are defined again, and says where a name is used and which condition defines it. A [Function] is a kernel: its arguments, and what
+// it does with them and with its place in the NDRange. A [Macro] is a definition of the source, a [Struct] a type.
+//
+// A text with its includes is complete: it can be digested and sent to another process. The package knows comments, literals and
+// preprocessor directives, but not the grammar of the language: what it says of functions and types is a guess from their words.
+package source
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package initial
+package scaffold
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"testing/fstest"
 
 	"github.com/ndtune/ndtune/cl"
-	"github.com/ndtune/ndtune/tune/clc"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -55,7 +55,7 @@ func private(typ, name string) cl.ArgInfo {
 
 // TestProposedNumbers makes sure that the kernel gets the numbers of its source and of -D as they are written.
 func TestProposedNumbers(t *testing.T) {
-	const source = `
+	const kernel = `
 #define width 512u
 #define HASH 2654435761u
 #define WIDTHS 7
@@ -63,7 +63,7 @@ func TestProposedNumbers(t *testing.T) {
 #define M_PI 3.14159265358979323846f
 #endif
 __kernel void k(__global float *a) { int i = get_global_id(0); if (i < width) a[i] = EPS + M_PI + HASH * BLOCK; }`
-	u := Untuned{Text: source, Given: []clc.Macro{
+	u := Untuned{Text: kernel, Given: []source.Macro{
 		{Name: "EPS", Text: "0.1f"}, {Name: "BLOCK", Text: "64u"}, {Name: "MASK", Text: "0xFFFFFFFF"}, {Name: "LONG", Text: "3.14159265358979323846"}, {Name: "ONE", Text: "1.0"},
 		{Name: "SCALE", Text: "1e5"}, {Name: "BRACKET", Text: "(4096)"}, {Name: "SUM", Text: "(1+2)"}, {Name: "CAST", Text: "(float)(3)"}, {Name: "EMPTY", Text: ""}, {Name: "OCTAL", Text: "010"},
 	}}
@@ -81,7 +81,7 @@ __kernel void k(__global float *a) { int i = get_global_id(0); if (i < width) a[
 			t.Errorf("%q: the source defines it", own)
 		}
 	}
-	s, err := spec.LoadFS(fstest.MapFS{"k.yaml": {Data: []byte(text)}, "k.cl": {Data: []byte(source)}}, "k.yaml", spec.Options{})
+	s, err := spec.LoadFS(fstest.MapFS{"k.yaml": {Data: []byte(text)}, "k.cl": {Data: []byte(kernel)}}, "k.yaml", spec.Options{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -101,7 +101,7 @@ func TestQuestions(t *testing.T) {
 		return "__kernel void k(__global float *a, int n) { int i = get_global_id(0); if (i < n) { " + code + " } }"
 	}
 	macro := func(name string) Untuned {
-		return Untuned{Text: bounded("a[i] = " + name + ";"), Missing: []clc.Macro{new(Untuned).missingMacro(name, false)}}
+		return Untuned{Text: bounded("a[i] = " + name + ";"), Missing: []source.Macro{new(Untuned).missingMacro(name, false)}}
 	}
 	for _, c := range []struct {
 		name      string
@@ -122,7 +122,7 @@ func TestQuestions(t *testing.T) {
 		{"an image", Untuned{Text: bounded("a[i] = 1;")}, []cl.ArgInfo{global("float", "a"), private("int", "n"), private("image2d_t", "p")}, "  - {name: p, image: 2d, format: DECIDE, size: [DECIDE, DECIDE]}", "arguments[2].format arguments[2].size[0] arguments[2].size[1]"},
 		{"a macro", macro("RADIUS_X"), []cl.ArgInfo{global("float", "a"), private("int", "n")}, "  RADIUS_X: DECIDE", "constants.RADIUS_X"},
 		{"a macro that is a local size", macro("block_size"), []cl.ArgInfo{global("float", "a"), private("int", "n")}, "  block_size: [32, 64, 128, 256]", ""},
-		{"a macro that bounds the index", Untuned{Text: strings.ReplaceAll(bounded("a[i] = 1;"), "< n", "< N"), Missing: []clc.Macro{new(Untuned).missingMacro("N", false)}}, []cl.ArgInfo{global("float", "a")}, "  N: 65536", ""},
+		{"a macro that bounds the index", Untuned{Text: strings.ReplaceAll(bounded("a[i] = 1;"), "< n", "< N"), Missing: []source.Macro{new(Untuned).missingMacro("N", false)}}, []cl.ArgInfo{global("float", "a")}, "  N: 65536", ""},
 	} {
 		text := proposed(t, c.untuned, c.arguments...)
 		if !strings.Contains(text, "\n"+c.want+"\n") {

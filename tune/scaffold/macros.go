@@ -1,4 +1,4 @@
-package initial
+package scaffold
 
 import (
 	"regexp"
@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
-	"github.com/ndtune/ndtune/tune/clc"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/task"
@@ -47,7 +47,7 @@ func roleOf(name string) (r role, axis int) {
 }
 
 // missingMacro returns a macro for an identifier that a source does not define.
-func (u *Untuned) missingMacro(name string, isType bool) clc.Macro {
+func (u *Untuned) missingMacro(name string, isType bool) source.Macro {
 	r, _ := roleOf(name)
 	required := regexp.MustCompile(`\breqd_work_group_size\b[^){;]*\b` + name + `\b`)
 	value := "1"
@@ -57,7 +57,7 @@ func (u *Untuned) missingMacro(name string, isType bool) clc.Macro {
 	case r == blockRole || required.MatchString(u.Text):
 		value = "16"
 	}
-	return clc.Macro{Name: name, Text: value, Guarded: true}
+	return source.Macro{Name: name, Text: value, Guarded: true}
 }
 
 // literal returns the value of a macro for the kernel, and the one in expressions. A number that a specification would write
@@ -78,8 +78,8 @@ var bracketed = regexp.MustCompile(`^\(\s*([0-9.][\w.]*)\s*\)$`)
 // readMacros makes parameters and constants of macros.
 func (p *proposer) readMacros() {
 	needed := slices.Concat(p.Given, p.Missing) // by the source, which does not define them
-	tested := clc.Tested(p.Text, p.Given)
-	for i, m := range slices.Concat(needed, clc.Macros(p.Text)) {
+	tested := source.Tested(p.Text, p.Given)
+	for i, m := range slices.Concat(needed, source.Macros(p.Text)) {
 		own, missing := i >= len(needed), i >= len(p.Given) && i < len(needed)
 		if p.isKnown(m.Name) || task.Reserved(m.Name) || own && p.function.Reach != nil && !p.function.Reach[m.Name] {
 			continue
