@@ -11,9 +11,9 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/internal/standin"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // agreement is how far a device may be from the CPU, in degrees.
@@ -212,14 +212,14 @@ func TestWhatIsNoSimulationIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	buffer := func(name string) task.Argument {
-		return task.Argument{Name: name, Type: "float32", Size: "nx * ny"}
+	buffer := func(name string) definition.Argument {
+		return definition.Argument{Name: name, Type: "float32", Size: "nx * ny"}
 	}
-	define := func(source string, arguments ...task.Argument) *problem.Problem {
-		p, err := problem.New(task.Definition{
-			Kernel:      task.Kernel{Name: "diffuse_kernel", Source: source},
-			Constants:   []task.Constant{{Name: "nx", Value: 32}, {Name: "ny", Value: 16}},
-			ProblemSize: []task.Expr{"nx", "ny"},
+	define := func(source string, arguments ...definition.Argument) *problem.Problem {
+		p, err := problem.New(definition.Definition{
+			Kernel:      definition.Kernel{Name: "diffuse_kernel", Source: source},
+			Constants:   []definition.Constant{{Name: "nx", Value: 32}, {Name: "ny", Value: 16}},
+			ProblemSize: []definition.Expr{"nx", "ny"},
 			Arguments:   arguments,
 			Parameters:  naive.Definition().Parameters,
 		})

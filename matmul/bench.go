@@ -11,12 +11,12 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // The defaults of a [Bench].
@@ -154,7 +154,7 @@ func (b *Bench) kernelOf(r *record.Record) (string, error) {
 }
 
 // sameConstants reports whether constants other than sizes have the same values, as far as both have them.
-func sameConstants(a, b []task.Constant) bool {
+func sameConstants(a, b []definition.Constant) bool {
 	for _, x := range a {
 		for _, y := range b {
 			if x.Name == y.Name && !slices.Contains([]string{"size", "m", "n", "k"}, x.Name) && x.Value != y.Value {
@@ -166,7 +166,7 @@ func sameConstants(a, b []task.Constant) bool {
 }
 
 // BestConfigurations returns the first configurations in the ranking of a search's results.
-func BestConfigurations(o judge.Objective, results []tune.Result) []string {
+func BestConfigurations(o score.Objective, results []tune.Result) []string {
 	ranking := tune.Rank(o, results).Indices
 	return each.Of(ranking[:min(finalistCount, len(ranking))], func(i int) string { return results[i].Configuration.String() })
 }

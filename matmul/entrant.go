@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // A Kind is a way to multiply.
@@ -191,7 +191,7 @@ type Measurement struct {
 }
 
 // Time returns the median time of a multiplication alone in milliseconds.
-func (m *Measurement) Time() float64 { return judge.StatsOf(m.Alone).Median }
+func (m *Measurement) Time() float64 { return score.StatsOf(m.Alone).Median }
 
 // WithTransfers returns the median time of a round trip in milliseconds. On the CPU, without copies,
 // it is that of a multiplication.
@@ -199,7 +199,7 @@ func (m *Measurement) WithTransfers() float64 {
 	if len(m.RoundTrips) == 0 {
 		return m.Time()
 	}
-	return judge.StatsOf(m.RoundTrips).Median
+	return score.StatsOf(m.RoundTrips).Median
 }
 
 // The limits of the repetitions of a measurement, in milliseconds.

@@ -15,8 +15,8 @@ import (
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
@@ -218,7 +218,7 @@ func (l *openclLaunch) try(p *problem.Problem, at []int, compared bool) (float64
 	if times, err = l.built.Times(runs); err != nil {
 		return 0, err
 	}
-	return judge.StatsOf(slices.DeleteFunc(times, func(ms float64) bool { return ms == 0 })).Min, nil
+	return score.StatsOf(slices.DeleteFunc(times, func(ms float64) bool { return ms == 0 })).Min, nil
 }
 
 func (l *openclLaunch) build(p *problem.Problem, at []int) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/picture"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // Tables returns the results of a sweep as text: times and rates, alone and with transfers, by size
@@ -273,7 +273,7 @@ func columns(shape Shape, times []float64) []string {
 	if len(times) == 0 {
 		return make([]string, 4)
 	}
-	s := judge.StatsOf(times)
+	s := score.StatsOf(times)
 	return []string{number(s.Median), number(s.Min), strconv.Itoa(s.Count), number(shape.Rate(s.Median))}
 }
 

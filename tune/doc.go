@@ -6,24 +6,24 @@
 package tune
 
 import (
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // The parts of a problem, under the names that programs use.
 type (
-	Definition   = task.Definition
+	Definition   = definition.Definition
 	Problem      = problem.Problem
-	Kernel       = task.Kernel
-	Constant     = task.Constant
-	Expr         = task.Expr
-	Argument     = task.Argument
-	Fill         = task.Fill
-	Verification = task.Verification
-	Roofline     = task.Roofline
-	Metric       = task.Metric
-	Objective    = judge.Objective
+	Kernel       = definition.Kernel
+	Constant     = definition.Constant
+	Expr         = definition.Expr
+	Argument     = definition.Argument
+	Fill         = definition.Fill
+	Verification = definition.Verification
+	Roofline     = definition.Roofline
+	Metric       = definition.Metric
+	Objective    = score.Objective
 )
 
 // NewProblem checks a definition and compiles it: see [problem.New].

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // A Finalist is a result that the final measurement ranks.
@@ -32,7 +32,7 @@ const (
 const significance = 0.05
 
 // Finalists returns the finalists of a run in the order of their [Ranking].
-func Finalists(o judge.Objective, results []Result) []Finalist {
+func Finalists(o score.Objective, results []Result) []Finalist {
 	k := Rank(o, results)
 	finalists := make([]Finalist, k.Finalists)
 	for i, place := range k.Indices[:k.Finalists] {
@@ -47,8 +47,8 @@ func Finalists(o judge.Objective, results []Result) []Finalist {
 
 // Scatter returns the median absolute deviation of times, as a share of their median.
 func Scatter(times []float64) float64 {
-	median := judge.StatsOf(times).Median
-	return judge.StatsOf(each.Of(times, func(t float64) float64 { return math.Abs(t - median) })).Median / median
+	median := score.StatsOf(times).Median
+	return score.StatsOf(each.Of(times, func(t float64) float64 { return math.Abs(t - median) })).Median / median
 }
 
 func pairs(finalists int) int { return finalists * (finalists - 1) / 2 }
@@ -102,14 +102,14 @@ func ForgetFinals(results []Result) {
 
 // Overtakes reports whether a result that came after a final measurement is better by the search than its winner, which may be nil. Then
 // the search has gone on and was interrupted: that final measurement does not name the best any more.
-func (r *Result) Overtakes(o judge.Objective, winner *Result) bool {
+func (r *Result) Overtakes(o score.Objective, winner *Result) bool {
 	return winner != nil && len(winner.Final) > 0 && r.Rankable() && (o.Several() || o.Better(r.Objective, winner.Objective))
 }
 
 // JudgeFinal computes the metrics and the objective at the final time. If an expression fails, FinalFailure says why, and the final time
 // decides nothing.
 func (r *Result) JudgeFinal(p *problem.Problem, d hardware.Device) {
-	judgement, err := p.Judge(r.Configuration, d, judge.StatsOf(r.Final), r.Parts, r.LastReadings())
+	judgement, err := p.Judge(r.Configuration, d, score.StatsOf(r.Final), r.Parts, r.LastReadings())
 	if err != nil {
 		judgement.Objective, r.FinalFailure = math.NaN(), err.Error()
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // finalTimes returns results with these final times, in the order of their names.
@@ -20,7 +20,7 @@ func finalTimes(t *testing.T, times ...[]float64) []Result {
 	for i, final := range times {
 		results = append(results, Result{
 			Configuration: s.At(i), Status: Correct, Times: []float64{1}, Objective: 1,
-			Final: final, AtFinal: &judge.Judgement{Objective: judge.StatsOf(final).Median},
+			Final: final, AtFinal: &score.Judgement{Objective: score.StatsOf(final).Median},
 		})
 	}
 	return results
@@ -51,7 +51,7 @@ func TestStandings(t *testing.T) {
 		{"five rounds cannot", winner(5), rounds(5, func(i int) float64 { return 2 * drift(i) }), TooFewRounds},
 		{"other rounds", winner(9), rounds(8, func(i int) float64 { return 2 * drift(i) }), ""},
 	} {
-		finalists := Finalists(judge.Objective{Name: "time"}, finalTimes(t, c.winner, c.other))
+		finalists := Finalists(score.Objective{Name: "time"}, finalTimes(t, c.winner, c.other))
 		if len(finalists) != 2 || finalists[0].Standing != "" || finalists[1].Standing != c.want {
 			t.Errorf("%s: %+v, want %q", c.name, finalists, c.want)
 		}
@@ -61,10 +61,10 @@ func TestStandings(t *testing.T) {
 	for i := range 9 {
 		times = append(times, rounds(10, func(j int) float64 { return drift(j) * float64(i+2) }))
 	}
-	if f := Finalists(judge.Objective{Name: "time"}, finalTimes(t, times...)); len(f) != 10 || f[9].Standing != TooFewRounds {
+	if f := Finalists(score.Objective{Name: "time"}, finalTimes(t, times...)); len(f) != 10 || f[9].Standing != TooFewRounds {
 		t.Errorf("10 rounds of 10 finalists: %+v", f)
 	}
-	if f := Finalists(judge.Objective{Name: "time"}, finalTimes(t, winner(9))); len(f) != 1 || f[0].Standing != "" {
+	if f := Finalists(score.Objective{Name: "time"}, finalTimes(t, winner(9))); len(f) != 1 || f[0].Standing != "" {
 		t.Errorf("one alone: %+v", f)
 	}
 }
@@ -79,7 +79,7 @@ func TestEqualFinalistsAreSeldomTold(t *testing.T) {
 		for range 10 {
 			times = append(times, rounds(51, func(int) float64 { return 1 + 0.05*rng.ExpFloat64() }))
 		}
-		for _, f := range Finalists(judge.Objective{Name: "time"}, finalTimes(t, times...)) {
+		for _, f := range Finalists(score.Objective{Name: "time"}, finalTimes(t, times...)) {
 			if f.Standing == Different {
 				told++
 				break
@@ -92,7 +92,7 @@ func TestEqualFinalistsAreSeldomTold(t *testing.T) {
 }
 
 func TestScatter(t *testing.T) {
-	f := Finalists(judge.Objective{Name: "time"}, finalTimes(t, []float64{10, 11, 9, 50, 10}, []float64{20, 20, 20, 20, 20}))
+	f := Finalists(score.Objective{Name: "time"}, finalTimes(t, []float64{10, 11, 9, 50, 10}, []float64{20, 20, 20, 20, 20}))
 	if f[0].Scatter != 0.1 || f[1].Scatter != 0 {
 		t.Errorf("scatter %v and %v, want 0.1 and 0", f[0].Scatter, f[1].Scatter)
 	}

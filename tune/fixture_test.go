@@ -3,10 +3,10 @@ package tune
 import (
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // line is a problem with n configurations, i = 0 … n − 1.
@@ -15,18 +15,18 @@ func line(t testing.TB, n int) *problem.Problem {
 	return mustProblem(t, lineDefinition(n))
 }
 
-func lineDefinition(n int) task.Definition {
+func lineDefinition(n int) definition.Definition {
 	values := make([]space.Value, n)
 	for i := range values {
 		values[i] = i
 	}
-	return task.Definition{
-		Kernel: task.Kernel{Name: "k", Source: " "}, ProblemSize: []task.Expr{"1"},
+	return definition.Definition{
+		Kernel: definition.Kernel{Name: "k", Source: " "}, ProblemSize: []definition.Expr{"1"},
 		Parameters: []space.Parameter{{Name: "i", Values: values}},
 	}
 }
 
-func mustProblem(t testing.TB, d task.Definition) *problem.Problem {
+func mustProblem(t testing.TB, d definition.Definition) *problem.Problem {
 	t.Helper()
 	p, err := problem.New(d)
 	if err != nil {

@@ -6,35 +6,35 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/internal/each"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/search"
 )
 
 // Values returns the values of all objectives by the measurement that ranks the result, all to be
 // minimised: a value that is maximised is negated. A value that is not known is NaN.
-func (r *Result) Values(o judge.Objective) []float64 {
+func (r *Result) Values(o score.Objective) []float64 {
 	f := r.Figures()
 	times := r.Stats()
 	if f.Final {
-		times = judge.StatsOf(r.Final)
+		times = score.StatsOf(r.Final)
 	}
 	return minimised(o, times, f.Judgement)
 }
 
 // SearchValues is Values by the measurement of the search.
-func (r *Result) SearchValues(o judge.Objective) []float64 {
-	return minimised(o, r.Stats(), judge.Judgement{Metrics: r.Metrics, Objective: r.Objective})
+func (r *Result) SearchValues(o score.Objective) []float64 {
+	return minimised(o, r.Stats(), score.Judgement{Metrics: r.Metrics, Objective: r.Objective})
 }
 
-func minimised(o judge.Objective, times judge.Stats, j judge.Judgement) []float64 {
-	more := each.Of(o.More, func(one judge.Objective) float64 { return one.Value(times, j.Metrics) })
+func minimised(o score.Objective, times score.Stats, j score.Judgement) []float64 {
+	more := each.Of(o.More, func(one score.Objective) float64 { return one.Value(times, j.Metrics) })
 	return negated(o, append([]float64{j.Objective}, more...))
 }
 
 // Front returns the places of the results that no other one dominates, in the order of the first objective. Once there
 // was a final measurement, it returns those of the finalists that no other finalist dominates: they were measured in
 // turn, so that their values can be compared. With one objective, it returns nil.
-func Front(o judge.Objective, results []Result) []int {
+func Front(o score.Objective, results []Result) []int {
 	if !o.Several() {
 		return nil
 	}
@@ -48,7 +48,7 @@ func Front(o judge.Objective, results []Result) []int {
 }
 
 // SearchFront returns the front by the measurements of the search. With one objective, it returns nil.
-func SearchFront(o judge.Objective, results []Result) []int {
+func SearchFront(o score.Objective, results []Result) []int {
 	if !o.Several() {
 		return nil
 	}
@@ -61,7 +61,7 @@ func frontOf(results []Result, valuesOf func(*Result) []float64) []int {
 	points := make([][]float64, len(results))
 	for i := range results {
 		if r := &results[i]; r.Rankable() && !r.EarlyStopped {
-			if v := valuesOf(r); !slices.ContainsFunc(v, func(v float64) bool { return !judge.Finite(v) }) {
+			if v := valuesOf(r); !slices.ContainsFunc(v, func(v float64) bool { return !score.Finite(v) }) {
 				points[i] = v
 			}
 		}
@@ -106,9 +106,9 @@ func Knee(front [][]float64) int {
 	return knee
 }
 
-// A choice orders results with several objectives: see [judge.Objective.Choose].
+// A choice orders results with several objectives: see [score.Objective.Choose].
 type choice struct {
-	objective judge.Objective
+	objective score.Objective
 	places    map[int]place
 }
 
@@ -120,7 +120,7 @@ type place struct {
 }
 
 // newChoice judges the rankable results by some values.
-func newChoice(o judge.Objective, results []Result, final bool) *choice {
+func newChoice(o score.Objective, results []Result, final bool) *choice {
 	c := &choice{o, map[int]place{}}
 	valuesOf := func(r *Result) []float64 {
 		switch {
@@ -154,7 +154,7 @@ func newChoice(o judge.Objective, results []Result, final bool) *choice {
 }
 
 // negated negates the values of objectives that are maximised, which is its own inverse.
-func negated(o judge.Objective, values []float64) []float64 {
+func negated(o score.Objective, values []float64) []float64 {
 	given := slices.Clone(values)
 	for k, one := range o.All() {
 		if one.Maximize {
@@ -183,11 +183,11 @@ func (c *choice) compare(i, j int) int {
 // worseLast compares values, of which those that are not finite are the last.
 func worseLast(a, b float64) int {
 	switch {
-	case judge.Finite(a) && judge.Finite(b):
+	case score.Finite(a) && score.Finite(b):
 		return cmp.Compare(a, b)
-	case judge.Finite(a):
+	case score.Finite(a):
 		return -1
-	case judge.Finite(b):
+	case score.Finite(b):
 		return 1
 	}
 	return 0

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -14,7 +14,7 @@ import (
 // measurement; the other results follow, by their objective in the search. Results that are equal in
 // the final measurement are ranked by the search, then by their order of arrival.
 //
-// With several objectives, the winner is the configuration of the front that [judge.Objective.Choose] prefers. The
+// With several objectives, the winner is the configuration of the front that [score.Objective.Choose] prefers. The
 // other ones of the front follow in the order of the choice, then the results that others dominate.
 type Ranking struct {
 	Indices   []int // of the rankable results, the winner first
@@ -23,23 +23,23 @@ type Ranking struct {
 
 // Rank ranks the results of one run. A result without a finite objective in [Result.AtFinal] is ranked
 // by the search.
-func Rank(o judge.Objective, results []Result) Ranking {
+func Rank(o score.Objective, results []Result) Ranking {
 	return rank(o, results, (*Result).finalObjective)
 }
 
 // BySearch returns the indices of the rankable results by the search alone.
-func BySearch(o judge.Objective, results []Result) []int {
+func BySearch(o score.Objective, results []Result) []int {
 	return rank(o, results, func(*Result) float64 { return math.NaN() }).Indices
 }
 
-func rank(o judge.Objective, results []Result, final func(*Result) float64) Ranking {
+func rank(o score.Objective, results []Result, final func(*Result) float64) Ranking {
 	var k Ranking
 	for i := range results {
 		if !results[i].Rankable() {
 			continue
 		}
 		k.Indices = append(k.Indices, i)
-		if judge.Finite(final(&results[i])) {
+		if score.Finite(final(&results[i])) {
 			k.Finalists++
 		}
 	}
@@ -58,7 +58,7 @@ func rank(o judge.Objective, results []Result, final func(*Result) float64) Rank
 
 // Best returns the winner of the results of one run, the first of their [Ranking], or nil if none is
 // correct.
-func Best(o judge.Objective, results []Result) *Result {
+func Best(o score.Objective, results []Result) *Result {
 	if k := Rank(o, results); len(k.Indices) > 0 {
 		return &results[k.Indices[0]]
 	}
@@ -81,7 +81,7 @@ next:
 
 // GainOver returns how many times better a result is than another, both by the final measurement, or both by the search if that measured only
 // one of them. It is false if that is not known.
-func (r *Result) GainOver(o judge.Objective, other *Result) (float64, bool) {
+func (r *Result) GainOver(o score.Objective, other *Result) (float64, bool) {
 	if other == nil || !r.Rankable() || !other.Rankable() {
 		return 0, false
 	}
@@ -92,7 +92,7 @@ func (r *Result) GainOver(o judge.Objective, other *Result) (float64, bool) {
 }
 
 // compare returns a negative number if value a of the objective is better than b.
-func compare(o judge.Objective, a, b float64) int {
+func compare(o score.Objective, a, b float64) int {
 	switch {
 	case o.Better(a, b):
 		return -1
@@ -104,7 +104,7 @@ func compare(o judge.Objective, a, b float64) int {
 
 // Rankable reports whether a result has a place in a [Ranking]: it is correct, and its objective is
 // a finite number.
-func (r *Result) Rankable() bool { return r.Status == Correct && judge.Finite(r.Objective) }
+func (r *Result) Rankable() bool { return r.Status == Correct && score.Finite(r.Objective) }
 
 // finalObjective returns the objective of the final measurement, or NaN if there is none.
 func (r *Result) finalObjective() float64 {
@@ -117,20 +117,20 @@ func (r *Result) finalObjective() float64 {
 // Figures are the numbers that are reported of a correct result.
 type Figures struct {
 	Time float64 // milliseconds
-	judge.Judgement
+	score.Judgement
 	Final bool // Time is the median of the final measurement, else of the search
 }
 
 // Figures returns the numbers of the measurement that ranks the result.
 func (r *Result) Figures() Figures {
-	if judge.Finite(r.finalObjective()) {
+	if score.Finite(r.finalObjective()) {
 		return Figures{r.FinalTime(), *r.AtFinal, true}
 	}
-	return Figures{r.Time(), judge.Judgement{Metrics: r.Metrics, Objective: r.Objective}, false}
+	return Figures{r.Time(), score.Judgement{Metrics: r.Metrics, Objective: r.Objective}, false}
 }
 
 // Improves reports whether a result of a search is better than the best before it, which may be nil.
-func Improves(o judge.Objective, r, best *Result) bool {
+func Improves(o score.Objective, r, best *Result) bool {
 	return r.Rankable() && (best == nil || o.Better(r.Objective, best.Objective))
 }
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 func TestBetter(t *testing.T) {
@@ -18,10 +18,10 @@ func TestBetter(t *testing.T) {
 		{1, nan, true, true}, {nan, 1, false, false}, {nan, nan, false, false},
 		{1, inf, true, true}, {1, -inf, true, true}, {inf, 1, false, false}, {-inf, 1, false, false}, {inf, nan, false, false},
 	} {
-		if got := (judge.Objective{}).Better(c.a, c.b); got != c.minimise {
+		if got := (score.Objective{}).Better(c.a, c.b); got != c.minimise {
 			t.Errorf("minimised: %v is better than %v: %t", c.a, c.b, got)
 		}
-		if got := (judge.Objective{Maximize: true}).Better(c.a, c.b); got != c.maximise {
+		if got := (score.Objective{Maximize: true}).Better(c.a, c.b); got != c.maximise {
 			t.Errorf("maximised: %v is better than %v: %t", c.a, c.b, got)
 		}
 	}
@@ -31,7 +31,7 @@ func TestRank(t *testing.T) {
 	nan := math.NaN()
 	result := func(objective float64) Result { return Result{Status: Correct, Objective: objective} }
 	again := func(objective, final float64) Result {
-		return Result{Status: Correct, Objective: objective, AtFinal: &judge.Judgement{Objective: final}}
+		return Result{Status: Correct, Objective: objective, AtFinal: &score.Judgement{Objective: final}}
 	}
 	for _, c := range []struct {
 		results  []Result
@@ -48,9 +48,9 @@ func TestRank(t *testing.T) {
 		{[]Result{again(3, 5), again(2, 5), again(2, 5)}, false, "{[1 2 0] 3}"},
 		// A final objective that is no number decides nothing.
 		{[]Result{result(2), again(1, nan), again(3, 7)}, false, "{[2 1 0] 1}"},
-		{[]Result{{Status: Correctness, Objective: 1, AtFinal: &judge.Judgement{Objective: 1}}}, false, "{[] 0}"},
+		{[]Result{{Status: Correctness, Objective: 1, AtFinal: &score.Judgement{Objective: 1}}}, false, "{[] 0}"},
 	} {
-		if got := fmt.Sprint(Rank(judge.Objective{Maximize: c.maximise}, c.results)); got != c.want {
+		if got := fmt.Sprint(Rank(score.Objective{Maximize: c.maximise}, c.results)); got != c.want {
 			t.Errorf("%+v, maximised %t: %s, want %s", c.results, c.maximise, got, c.want)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -73,7 +73,7 @@ type Result struct {
 
 	// Metrics are the values of the problem's metrics, in their order, and Objective is the value of
 	// its objective. Run sets both if Status is Correct.
-	Metrics   []judge.MetricValue `json:"-"`
+	Metrics   []score.MetricValue `json:"-"`
 	Objective float64             `json:"objective,omitzero"`
 
 	Durations Durations `json:"durations_ns,omitzero"`
@@ -94,7 +94,7 @@ type Result struct {
 
 	// AtFinal are the metrics and the objective at the median of Final, as Run computes them.
 	// It is nil if Final is empty.
-	AtFinal *judge.Judgement `json:"-"`
+	AtFinal *score.Judgement `json:"-"`
 }
 
 // Durations are the parts of the time of an evaluation.
@@ -132,17 +132,17 @@ func (r *Result) Launches() []string {
 }
 
 // Stats returns the statistics of the timed launches.
-func (r *Result) Stats() judge.Stats { return judge.StatsOf(r.Times) }
+func (r *Result) Stats() score.Stats { return score.StatsOf(r.Times) }
 
 // Time returns the median of the timed launches in milliseconds, 0 if there are none.
 func (r *Result) Time() float64 { return r.Stats().Median }
 
 // FinalTime returns the median of the measurement in turn at the end of a run in milliseconds, 0
 // if the configuration took no part.
-func (r *Result) FinalTime() float64 { return judge.StatsOf(r.Final).Median }
+func (r *Result) FinalTime() float64 { return score.StatsOf(r.Final).Median }
 
 // Metric returns the value of the named metric.
-func (r *Result) Metric(name string) (float64, bool) { return judge.Named(r.Metrics, name) }
+func (r *Result) Metric(name string) (float64, bool) { return score.Named(r.Metrics, name) }
 
 // A Status is the outcome of an evaluation, in the words of the T4 format
 // (https://github.com/auto-tuning-hub).
@@ -177,7 +177,7 @@ func (s Status) Text() string { return cmp.Or(statusTexts[s], string(s)) }
 // AddLimits adds «% of limit» to the correct results that have none, beside the other metrics of the
 // roofline, for a device whose peaks were measured after the search.
 func AddLimits(p *problem.Problem, results []Result, d hardware.Device) {
-	place := slices.Index(p.MetricNames(d), judge.MetricOfLimit)
+	place := slices.Index(p.MetricNames(d), score.MetricOfLimit)
 	if place < 0 {
 		return
 	}
@@ -197,15 +197,15 @@ func (r *Result) AddLimit(place int, ms float64) {
 	// New metrics: others may hold the old ones.
 	r.Metrics = withLimit(r.Metrics, place, ms, r.Times)
 	if r.AtFinal != nil {
-		r.AtFinal = &judge.Judgement{Metrics: withLimit(r.AtFinal.Metrics, place, ms, r.Final), Objective: r.AtFinal.Objective}
+		r.AtFinal = &score.Judgement{Metrics: withLimit(r.AtFinal.Metrics, place, ms, r.Final), Objective: r.AtFinal.Objective}
 	}
 }
 
 // withLimit returns metrics with «% of limit» at the time of some launches.
-func withLimit(metrics []judge.MetricValue, place int, ms float64, launches []float64) []judge.MetricValue {
-	if _, has := judge.Named(metrics, judge.MetricOfLimit); has || len(launches) == 0 {
+func withLimit(metrics []score.MetricValue, place int, ms float64, launches []float64) []score.MetricValue {
+	if _, has := score.Named(metrics, score.MetricOfLimit); has || len(launches) == 0 {
 		return metrics
 	}
-	limit := judge.MetricValue{Name: judge.MetricOfLimit, Value: judge.Limit{Time: ms}.Share(judge.StatsOf(launches).Median)}
+	limit := score.MetricValue{Name: score.MetricOfLimit, Value: score.Limit{Time: ms}.Share(score.StatsOf(launches).Median)}
 	return slices.Insert(slices.Clip(metrics), min(place, len(metrics)), limit)
 }

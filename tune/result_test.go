@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // needing are results of the two configurations of moving, the second the best, and a failure.
@@ -27,7 +27,7 @@ func needing(t *testing.T, p *Problem) []Result {
 // Limits that are added later are those of a search whose peaks were known.
 func TestAddLimits(t *testing.T) {
 	d := moving("1024", &Roofline{Flops: "1e8 * steps", Bytes: "8192"})
-	d.Metrics = []task.Metric{{Name: "speed", Expression: "1 / time"}}
+	d.Metrics = []definition.Metric{{Name: "speed", Expression: "1 / time"}}
 	p := mustProblem(t, d)
 	known := hardware.Device{Peaks: testPeaks()}
 	results, want := needing(t, p), needing(t, p)
@@ -69,10 +69,10 @@ func testPeaks() *hardware.Peaks {
 }
 
 // moving is a problem of two buffers, of which the second is the output, of so many elements.
-func moving(n string, r *task.Roofline) task.Definition {
-	return task.Definition{
-		Kernel: task.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []task.Expr{"1"}, Roofline: r,
-		Arguments:  []task.Argument{{Name: "in", Type: "float32", Size: n}, {Name: "out", Type: "float32", Size: n, Output: true}},
+func moving(n string, r *definition.Roofline) definition.Definition {
+	return definition.Definition{
+		Kernel: definition.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []definition.Expr{"1"}, Roofline: r,
+		Arguments:  []definition.Argument{{Name: "in", Type: "float32", Size: n}, {Name: "out", Type: "float32", Size: n, Output: true}},
 		Parameters: []space.Parameter{{Name: "steps", Values: []space.Value{1, 2}}},
 	}
 }
@@ -90,11 +90,11 @@ func configurationOf(t testing.TB, p *problem.Problem, values map[string]space.V
 func TestPartsHaveTheTimesOfTheirResult(t *testing.T) {
 	r := Result{Times: []float64{4}, Parts: []problem.Part{{Kernel: "a", Launches: 1, Time: 3}, {Kernel: "b", Launches: 2, Time: 1}}}
 	for _, c := range []struct {
-		final *judge.Judgement
+		final *score.Judgement
 		want  string
 	}{
 		{nil, "[a: sizes that change, 3.000 ms b, 2 launches: sizes that change, 1.000 ms]"},
-		{&judge.Judgement{Objective: 2}, "[a: sizes that change, 1.500 ms b, 2 launches: sizes that change, 0.5000 ms]"},
+		{&score.Judgement{Objective: 2}, "[a: sizes that change, 1.500 ms b, 2 launches: sizes that change, 0.5000 ms]"},
 	} {
 		if r.AtFinal = c.final; c.final != nil {
 			r.Final = []float64{2, 1, 9}

@@ -13,11 +13,11 @@ import (
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/capture"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/report"
 	"github.com/ndtune/ndtune/tune/scaffold"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 func (o *captureTuneOptions) read(c *cli.Context) error {
@@ -149,7 +149,7 @@ func (k *capturing) search(ctx context.Context, t *console, a *capture.Answer, l
 		return err
 	}
 	// A kernel that takes long is launched less often: always as often, since a run log has results of one number of launches.
-	if n := int(float64(timed) / max(1, a.Mean())); n < task.DefaultLaunches && k.options.evaluation.Iterations == 0 {
+	if n := int(float64(timed) / max(1, a.Mean())); n < definition.DefaultLaunches && k.options.evaluation.Iterations == 0 {
 		j.evaluation.Iterations = max(1, n)
 		if most != 1 {
 			k.say("%s: %s of each configuration, since one takes %s ms", a.Name, figure.Count(j.evaluation.Iterations, "timed launch"),

@@ -12,11 +12,11 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/footprint"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/session"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -33,7 +33,7 @@ func (o *evaluationOptions) flags(s *specOptions) []cli.Flag {
 	o.BuildTimeout, o.KernelTimeout = worker.DefaultBuildTimeout, worker.DefaultKernelTimeout
 	return []cli.Flag{
 		numberFlag(&o.Iterations, "iterations", categoryEvaluation,
-			fmt.Sprintf("timed launches of each configuration (default: measure.launches of the specification, else %d)", task.DefaultLaunches)),
+			fmt.Sprintf("timed launches of each configuration (default: measure.launches of the specification, else %d)", definition.DefaultLaunches)),
 		durationFlag(&o.BuildTimeout, "build-timeout", categoryEvaluation,
 			"give up a configuration whose build takes longer than `DURATION`, with the first launch if the driver compiles in it"),
 		durationFlag(&o.KernelTimeout, "kernel-timeout", categoryEvaluation,

@@ -16,10 +16,10 @@ import (
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/export"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
@@ -29,7 +29,7 @@ type exportOptions struct {
 	folder, key string
 	size, lang  string // as they are written
 
-	problemSize []task.Expr // nil: that of the specification
+	problemSize []definition.Expr // nil: that of the specification
 	languages   []*export.Language
 }
 
@@ -155,7 +155,7 @@ func exportFiles(ctx context.Context, t *console, o *exportOptions) error {
 }
 
 // giveSize gives a record the size of the problem, if it is an option.
-func giveSize(r *record.Record, expressions []task.Expr) error {
+func giveSize(r *record.Record, expressions []definition.Expr) error {
 	if expressions == nil {
 		return nil
 	}
@@ -171,7 +171,7 @@ func giveSize(r *record.Record, expressions []task.Expr) error {
 }
 
 // splitExpressions splits a text at the commas that are not within parentheses.
-func splitExpressions(text string) (all []task.Expr) {
+func splitExpressions(text string) (all []definition.Expr) {
 	start, depth := 0, 0
 	for i, c := range text + "," {
 		switch {

@@ -8,9 +8,9 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/live"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -153,7 +153,7 @@ func (j *job) searchAndShow(ctx context.Context) (*tune.Outcome, error) {
 		if outcome.Best != nil {
 			end.Best = &outcome.Best.Configuration
 			l, err := j.plan.Spec.Problem.Limit(outcome.Best.Configuration, outcome.Device)
-			if err == nil && judge.IsBeaten(l.Share(outcome.Best.Figures().Time)) {
+			if err == nil && score.IsBeaten(l.Share(outcome.Best.Figures().Time)) {
 				end.Beaten = l.Peak()
 			}
 		}

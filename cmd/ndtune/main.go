@@ -17,6 +17,7 @@ import (
 
 	"github.com/ndtune/ndtune/matmul"
 	"github.com/ndtune/ndtune/tune/check"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/observe"
 	"github.com/ndtune/ndtune/tune/process"
@@ -24,7 +25,6 @@ import (
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -167,7 +167,7 @@ func exitStatus(err error, interrupted bool) int {
 	var specification spec.Errors
 	var place *spec.Error
 	var selection *device.SelectionError
-	var field *task.FieldError
+	var field *definition.FieldError
 	var settings *session.SettingsError
 	var window *observe.WindowError
 	var program *programError

@@ -19,11 +19,11 @@ import (
 	"github.com/ndtune/ndtune/internal/picture"
 	"github.com/ndtune/ndtune/matmul"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 type benchOptions struct {
@@ -43,7 +43,7 @@ type benchOptions struct {
 func matmulBenchCommand(run runner[benchOptions]) *cli.Command {
 	o := &benchOptions{
 		kernels: strings.Join(matmul.DefaultKernels, ","), timeLimit: matmul.DefaultTimeLimit, loopLimit: matmul.DefaultLoopLimit,
-		iterations: task.DefaultLaunches,
+		iterations: definition.DefaultLaunches,
 	}
 	return &cli.Command{
 		Name:  "bench",

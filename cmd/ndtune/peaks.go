@@ -10,8 +10,8 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -73,23 +73,23 @@ func printPeaks(w io.Writer, p *hardware.Peaks) {
 }
 
 // limitDoubt says what to doubt if a time in milliseconds beats the limit; "" for others.
-func limitDoubt(l judge.Limit, ms float64) string {
-	if !judge.IsBeaten(l.Share(ms)) {
+func limitDoubt(l score.Limit, ms float64) string {
+	if !score.IsBeaten(l.Share(ms)) {
 		return ""
 	}
-	return judge.BeatenText(l.Peak())
+	return score.BeatenText(l.Peak())
 }
 
 // limitText says how far a time in milliseconds is from the limit, and which resource limits it:
 // «limit: 83 % of what the device's memory gives (3909 GB/s)».
-func limitText(l judge.Limit, ms float64) string {
+func limitText(l score.Limit, ms float64) string {
 	reached, unit := l.Share(ms), "GB/s"
-	if l.Resource == judge.Arithmetic {
+	if l.Resource == score.Arithmetic {
 		unit = "GFLOP/s"
 	}
 	share := fmt.Sprintf("%.0f", reached)
 	switch {
-	case judge.IsBeaten(reached):
+	case score.IsBeaten(reached):
 		return fmt.Sprintf("limit: beaten: %s %s, and the peak %s is %s %s", formatNumber(l.Rate*reached/100), unit, l.Peak(), formatNumber(l.Rate), unit)
 	case reached < 0.1:
 		share = formatNumber(reached)
@@ -98,9 +98,9 @@ func limitText(l judge.Limit, ms float64) string {
 	}
 	what := "'s memory gives"
 	switch l.Resource {
-	case judge.Arithmetic:
+	case score.Arithmetic:
 		what = " computes in " + l.Precision
-	case judge.Caches:
+	case score.Caches:
 		what = "'s caches give for " + formatBytes(l.Set)
 	}
 	return fmt.Sprintf("limit: %s %% of what the device%s (%s %s)", share, what, formatNumber(l.Rate), unit)

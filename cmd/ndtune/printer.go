@@ -11,13 +11,13 @@ import (
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/report"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A printer shows a search: results on stdout in the form of the tutorials, notes and
@@ -75,7 +75,7 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 		fmt.Fprintln(p.notes, "Times come from the host's clock, because the driver's profiling timestamps are unusable, or by measure.timer; "+
 			"they include the cost of a launch.")
 	}
-	if p.problem.Timing().Cache == task.CacheCold {
+	if p.problem.Timing().Cache == definition.CacheCold {
 		fmt.Fprintln(p.out, coldCaches)
 		fmt.Fprintln(p.notes, "The caches are overwritten before each timed launch, which finds its data in memory.")
 	}

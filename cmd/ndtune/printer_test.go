@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -29,7 +29,7 @@ func TestLinesOfCorrectResults(t *testing.T) {
 	} {
 		r := tune.Result{
 			Configuration: c, Status: tune.Correct, Times: []float64{2.5}, Verified: test.verified, EarlyStopped: test.earlyStopped,
-			Metrics: []judge.MetricValue{{Name: "GB/s", Value: 3.2}},
+			Metrics: []score.MetricValue{{Name: "GB/s", Value: 3.2}},
 		}
 		got := (&printer{}).line(r)
 		if got != test.want {
@@ -65,7 +65,7 @@ func TestColumns(t *testing.T) {
 	} {
 		r := tune.Result{
 			Configuration: s.At(i), Status: tune.Correct, Times: []float64{[]float64{0.004445, 147.698, 1}[i]}, Verified: i == 0, EarlyStopped: i == 1,
-			Metrics: []judge.MetricValue{{Name: "GB/s", Value: []float64{3.2, 1000, 1}[i]}},
+			Metrics: []score.MetricValue{{Name: "GB/s", Value: []float64{3.2, 1000, 1}[i]}},
 		}
 		if i == 2 {
 			r = tune.Result{Configuration: s.At(i), Status: tune.Constraints, Reason: "too much"}

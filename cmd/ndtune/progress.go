@@ -9,7 +9,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // A progress is the display below the output of a long task: how much of it is done, and for a search the
@@ -19,7 +19,7 @@ type progress struct {
 	total int
 	noun  string // for one of the things that are counted
 
-	objective judge.Objective
+	objective score.Objective
 	limit     time.Duration // of the search; 0: none
 
 	mutex         sync.Mutex

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -82,7 +82,7 @@ func TestDisplay(t *testing.T) {
 				terminal := openTerminal(t, test.size)
 				notes := newNoteWriter(terminal.slave)
 				p := newProgress(notes, 10, "configuration", false)
-				p.objective = judge.Objective{Name: "time"}
+				p.objective = score.Objective{Name: "time"}
 				fmt.Fprintln(notes, "kernel k")
 				p.start()
 				p.resumed = 3
@@ -133,7 +133,7 @@ func TestDisplaysOfSearches(t *testing.T) {
 		var all []*progress
 		for i, label := range []string{"A", "B", "C"} {
 			p := newProgress(notes.labelled(label), []int{10, 2, 3}[i], "configuration", false)
-			p.objective = judge.Objective{Name: "time"}
+			p.objective = score.Objective{Name: "time"}
 			p.start()
 			all = append(all, p)
 		}
@@ -152,7 +152,7 @@ func TestDisplaysOfSearches(t *testing.T) {
 // TestDisplayOfWhat shows other objectives, limits and paces.
 func TestDisplayOfWhat(t *testing.T) {
 	results := someResults(t, 3, 5)
-	p := &progress{total: 100, noun: "configuration", objective: judge.Objective{Name: "GB/s", Maximize: true}, limit: time.Minute, notes: newNotes(), failed: map[tune.Status]int{}}
+	p := &progress{total: 100, noun: "configuration", objective: score.Objective{Name: "GB/s", Maximize: true}, limit: time.Minute, notes: newNotes(), failed: map[tune.Status]int{}}
 	for _, r := range results {
 		p.add(r, io.Discard, "")
 	}
@@ -196,7 +196,7 @@ func TestDisplayOfAFastTask(t *testing.T) {
 // TestDisplayOfEqualOnes: the first of them is the best, as in the search.
 func TestDisplayOfEqualOnes(t *testing.T) {
 	for _, maximize := range []bool{false, true} {
-		p := &progress{total: 9, objective: judge.Objective{Name: "time", Maximize: maximize}, notes: newNotes(), failed: map[tune.Status]int{}}
+		p := &progress{total: 9, objective: score.Objective{Name: "time", Maximize: maximize}, notes: newNotes(), failed: map[tune.Status]int{}}
 		for _, r := range someResults(t, 3, 3, 3) {
 			p.add(r, io.Discard, "")
 		}

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // A ranking says by what the results of records are ranked, instead of by the objectives of their searches.
@@ -10,12 +10,12 @@ type ranking struct {
 	objectives string // "": those of the searches
 	choose     string // the choice among the front; "": that of the searches
 
-	given judge.Objective
+	given score.Objective
 }
 
 func (o *ranking) read() (err error) {
 	if o.objectives != "" {
-		if o.given, err = judge.ParseObjectives(o.objectives); err != nil {
+		if o.given, err = score.ParseObjectives(o.objectives); err != nil {
 			return wrong("--objective: %w", err)
 		}
 	}

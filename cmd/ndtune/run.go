@@ -18,12 +18,12 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/session"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 type runOptions struct {
@@ -176,7 +176,7 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 	if o.Device.Timer == hardware.TimerHost {
 		fmt.Fprintln(w, "timer: host")
 	}
-	if p.Timing().Cache == task.CacheCold {
+	if p.Timing().Cache == definition.CacheCold {
 		fmt.Fprintln(w, coldCaches)
 	}
 	sizes := r.Launches()

@@ -9,9 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/definition"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // specOptions name a specification and change it.
@@ -109,7 +109,7 @@ func (o *specOptions) loadChecked(ctx context.Context, t *console) (*spec.Spec, 
 // A sizedSpec is a specification at one of its sizes.
 type sizedSpec struct {
 	*spec.Spec
-	size task.Size // nil: there is one
+	size definition.Size // nil: there is one
 }
 
 // sizedSpecs loads a specification at each of its sizes.
@@ -138,7 +138,7 @@ func (s sizedSpec) check(ctx context.Context) error {
 }
 
 // checkOneObjective refuses several objectives where configurations are compared by one number. The flag is that which names one.
-func checkOneObjective(o judge.Objective, by, path, flag string) error {
+func checkOneObjective(o score.Objective, by, path, flag string) error {
 	if o.Several() {
 		return wrong("%s compares configurations by one objective, and %s has several: %s; name one with %s", by, path, o, flag)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -36,7 +36,7 @@ func table(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func recordOfTable(head []string, rows [][]string) (*record.Record, error) {
-	r := &record.Record{Header: record.Header{Objective: judge.Objective{Name: "time"}}}
+	r := &record.Record{Header: record.Header{Objective: score.Objective{Name: "time"}}}
 	status := 0
 	for head[status] != "status" {
 		var values []int
@@ -100,7 +100,7 @@ func setColumn(r *tune.Result, name, text string) error {
 	case "build_ms":
 		r.Durations.Build = time.Duration(v * float64(time.Millisecond))
 	default:
-		r.Metrics = append(r.Metrics, judge.MetricValue{Name: name, Value: v})
+		r.Metrics = append(r.Metrics, score.MetricValue{Name: name, Value: v})
 	}
 	return err
 }

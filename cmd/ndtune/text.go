@@ -8,7 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // formatNumber formats a number with four significant digits, and more if its whole part has more.
@@ -19,7 +19,7 @@ func formatNumber(v float64) string { return figure.Number(v) }
 func formatTime(ms float64) string { return figure.Milliseconds(ms) + "ms" }
 
 // formatMeasured formats a configuration with its time and metrics, in the form of the tutorials.
-func formatMeasured(configuration string, time float64, metrics []judge.MetricValue) string {
+func formatMeasured(configuration string, time float64, metrics []score.MetricValue) string {
 	cells := measuredCells(time, metrics)
 	if configuration != "" {
 		cells = slices.Insert(cells, 0, configuration)
@@ -28,7 +28,7 @@ func formatMeasured(configuration string, time float64, metrics []judge.MetricVa
 }
 
 // measuredCells formats a time and the metrics that are known, each with its name.
-func measuredCells(time float64, metrics []judge.MetricValue) []string {
+func measuredCells(time float64, metrics []score.MetricValue) []string {
 	cells := []string{"time=" + formatTime(time)}
 	for _, m := range metrics {
 		if !math.IsNaN(m.Value) {

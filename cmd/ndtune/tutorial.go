@@ -19,10 +19,10 @@ import (
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/definition"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A tutorial is the bundled kernels of one problem, in the order in which the tutorial
@@ -273,7 +273,7 @@ func (s *tutorialSizes) apply(plain *spec.Spec, given, set map[string]string) er
 }
 
 func hasConstant(s *spec.Spec, name string) bool {
-	return slices.ContainsFunc(s.Definition.Constants, func(k task.Constant) bool { return k.Name == name })
+	return slices.ContainsFunc(s.Definition.Constants, func(k definition.Constant) bool { return k.Name == name })
 }
 
 // A tunedKernel is one kernel of a tutorial with the outcome of its search.
@@ -338,7 +338,7 @@ func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
 }
 
 // metricText returns the value of a metric; «–» if there is none of that name.
-func metricText(metrics []judge.MetricValue, name string) string {
+func metricText(metrics []score.MetricValue, name string) string {
 	for _, m := range metrics {
 		if m.Name == name {
 			return formatNumber(m.Value)

@@ -20,15 +20,15 @@ import (
 	"github.com/ndtune/ndtune/matmul"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/compare"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/live"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/report"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A scripted evaluator takes its times from tables, by configuration: those of the search, and
@@ -69,12 +69,12 @@ var (
 
 const scriptedWinner = "block_size=64, steps=3"
 
-func scriptedProblem(t *testing.T, o judge.Objective) *problem.Problem {
+func scriptedProblem(t *testing.T, o score.Objective) *problem.Problem {
 	t.Helper()
-	p, err := problem.New(task.Definition{
-		Kernel: task.Kernel{Name: "hotspot", Source: " "}, ProblemSize: []task.Expr{"1"},
+	p, err := problem.New(definition.Definition{
+		Kernel: definition.Kernel{Name: "hotspot", Source: " "}, ProblemSize: []definition.Expr{"1"},
 		Parameters: []space.Parameter{{Name: "block_size", Values: []space.Value{16, 48, 64}}, {Name: "steps", Values: []space.Value{3, 4}}},
-		Metrics:    []task.Metric{{Name: "time a step", Expression: "time / steps"}, {Name: "steps/ms", Expression: "steps / time"}},
+		Metrics:    []definition.Metric{{Name: "time a step", Expression: "time / steps"}, {Name: "steps/ms", Expression: "steps / time"}},
 		Objective:  o,
 	})
 	if err != nil {
@@ -138,12 +138,12 @@ func scriptedRun(t *testing.T, p *problem.Problem, device, path string) (outcome
 // reads what each output says of the winner: the same configuration, with the same figures to the
 // last digit.
 func TestOneWinner(t *testing.T) {
-	for _, o := range []judge.Objective{{Name: "time a step"}, {Name: "steps/ms", Maximize: true}} {
+	for _, o := range []score.Objective{{Name: "time a step"}, {Name: "steps/ms", Maximize: true}} {
 		t.Run(strings.ReplaceAll(o.Name, "/", " a "), func(t *testing.T) { oneWinner(t, o) })
 	}
 }
 
-func oneWinner(t *testing.T, o judge.Objective) {
+func oneWinner(t *testing.T, o score.Objective) {
 	p, folder := scriptedProblem(t, o), t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
 	outcome, printed, page := scriptedRun(t, p, "first", at("log.jsonl"))
@@ -152,7 +152,7 @@ func oneWinner(t *testing.T, o judge.Objective) {
 	want := map[string]float64{"time a step": aStep, "steps/ms": rate}
 
 	best := regexp.MustCompile(`best performing configuration: (.*)`).FindStringSubmatch(printed)
-	if best == nil || best[1] != formatMeasured(scriptedWinner, 3.07, []judge.MetricValue{{Name: "time a step", Value: aStep}, {Name: "steps/ms", Value: rate}}) {
+	if best == nil || best[1] != formatMeasured(scriptedWinner, 3.07, []score.MetricValue{{Name: "time a step", Value: aStep}, {Name: "steps/ms", Value: rate}}) {
 		t.Errorf("the terminal: %q", best)
 	}
 	_, resumed, _ := scriptedRun(t, p, "first", at("log.jsonl"))
@@ -228,7 +228,7 @@ func checkCSV(t *testing.T, path string, metrics map[string]float64) {
 }
 
 // checkT4 reads the result of rank 1, as another program would.
-func checkT4(t *testing.T, path string, metrics map[string]float64, o judge.Objective) {
+func checkT4(t *testing.T, path string, metrics map[string]float64, o score.Objective) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -295,7 +295,7 @@ func checkSummary(t *testing.T, where string, b *report.Best, metrics map[string
 	}
 }
 
-func checkMarkdown(t *testing.T, where string, made *report.Report, o judge.Objective) {
+func checkMarkdown(t *testing.T, where string, made *report.Report, o score.Objective) {
 	t.Helper()
 	var text bytes.Buffer
 	if err := made.WriteMarkdown(&text); err != nil {

@@ -19,13 +19,13 @@ import (
 
 	"github.com/ndtune/ndtune/scripts/harness"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -211,7 +211,7 @@ func hostSearch(ctx context.Context, url, path string, total int) error {
 	if err != nil {
 		return err
 	}
-	p, err := problem.New(task.Definition{Kernel: task.Kernel{Name: r.Header.Kernel, Source: " "}, ProblemSize: []task.Expr{"1"}, Parameters: r.Header.Parameters})
+	p, err := problem.New(definition.Definition{Kernel: definition.Kernel{Name: r.Header.Kernel, Source: " "}, ProblemSize: []definition.Expr{"1"}, Parameters: r.Header.Parameters})
 	if err != nil {
 		return err
 	}

@@ -26,8 +26,8 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/search/command"
 	"github.com/ndtune/ndtune/tune/simulate"
@@ -128,7 +128,7 @@ func read(ctx context.Context, path, objective string) (*recording, error) {
 		return nil, err
 	}
 	if objective != "" {
-		given, err := judge.ParseObjectives(objective)
+		given, err := score.ParseObjectives(objective)
 		if err != nil {
 			return nil, err
 		}

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/simulate"
 	"github.com/ndtune/ndtune/tune/space"
@@ -34,7 +34,7 @@ func recorded(t testing.TB, times ...float64) *record.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &record.Record{Header: record.Header{Parameters: []space.Parameter{x}, Objective: judge.Objective{Name: "time"}}}
+	r := &record.Record{Header: record.Header{Parameters: []space.Parameter{x}, Objective: score.Objective{Name: "time"}}}
 	for i, time := range times {
 		c, err := p.Configure(map[string]space.Value{"x": i})
 		if err != nil {
@@ -261,9 +261,9 @@ func TestRecordsWithoutAScore(t *testing.T) {
 func TestFrontOfARecording(t *testing.T) {
 	r := recorded(t, 1, failed, 4, 2, 8)
 	for i, rate := range []float64{1, 0, 4, 1, 3} { // the third and the first make the front
-		r.Results[i].Metrics = []judge.MetricValue{{Name: "rate", Value: rate}}
+		r.Results[i].Metrics = []score.MetricValue{{Name: "rate", Value: rate}}
 	}
-	if err := r.SetObjective(judge.Objective{Name: "time", More: []judge.Objective{{Name: "rate", Maximize: true}}}); err != nil {
+	if err := r.SetObjective(score.Objective{Name: "time", More: []score.Objective{{Name: "rate", Maximize: true}}}); err != nil {
 		t.Fatal(err)
 	}
 	n := prepared(t, "r", r)

@@ -33,12 +33,12 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // Options of [Run]. At least one of Simulator and Device is set.
@@ -295,9 +295,9 @@ func (k *checker) faults(all []fault, p *problem.Problem, where string) (found [
 }
 
 // narrowed returns a definition with one configuration, without what only a search needs.
-func narrowed(d task.Definition, c space.Configuration) task.Definition {
+func narrowed(d definition.Definition, c space.Configuration) definition.Definition {
 	d.Metrics, d.Roofline, d.BuildRestrictions, d.Baseline = nil, nil, nil, nil
-	d.Objective, d.Measure = judge.Objective{}, task.Measure{}
+	d.Objective, d.Measure = score.Objective{}, definition.Measure{}
 	d.Parameters = slices.Clone(d.Parameters)
 	for i := range d.Parameters {
 		d.Parameters[i].Values = []space.Value{c.At(i)}
@@ -306,7 +306,7 @@ func narrowed(d task.Definition, c space.Configuration) task.Definition {
 }
 
 // made returns the problem of a definition with other values of constants. It must have its configuration.
-func made(ctx context.Context, d task.Definition, set map[string]space.Value, on hardware.Device) (*problem.Problem, string, error) {
+func made(ctx context.Context, d definition.Definition, set map[string]space.Value, on hardware.Device) (*problem.Problem, string, error) {
 	text := ""
 	d.Constants = slices.Clone(d.Constants)
 	for i, c := range d.Constants {

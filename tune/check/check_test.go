@@ -15,9 +15,9 @@ import (
 
 	"github.com/ndtune/ndtune/internal/golden"
 	"github.com/ndtune/ndtune/internal/standin"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // oclgrindLog has messages of all forms, as Oclgrind writes them.
@@ -78,7 +78,7 @@ const faultySource = `#define head
 `
 
 func TestMessagesBecomeFindings(t *testing.T) {
-	p := problemOf(t, definition())
+	p := problemOf(t, sample())
 	r := reader{problem: p, source: newSourceText(faultySource), addresses: []uint64{1 << 48, 3 << 48}}
 	messages, fatal := readMessages(strings.NewReader(oclgrindLog))
 	if fatal != "" || len(messages) != 5 || messages[4].Kind != "" {
@@ -127,21 +127,21 @@ func TestFindingsAreGroupedByCause(t *testing.T) {
 	}
 }
 
-// definition is that of a kernel with one size and two parameters.
-func definition() task.Definition {
-	return task.Definition{
-		Kernel:      task.Kernel{Name: "k", Source: "__kernel void k(__global float *out, __global const float *in) { out[get_global_id(0)] = in[get_global_id(0)]; }"},
-		Constants:   []task.Constant{{Name: "n", Value: 4096}},
-		ProblemSize: []task.Expr{"n"},
-		Arguments: []task.Argument{
-			{Name: "out", Type: "float32", Size: "n", Output: true}, {Name: "in", Type: "float32", Size: "n", Fill: task.Fill{Kind: "random"}},
+// sample is the definition of a kernel with one size and two parameters.
+func sample() definition.Definition {
+	return definition.Definition{
+		Kernel:      definition.Kernel{Name: "k", Source: "__kernel void k(__global float *out, __global const float *in) { out[get_global_id(0)] = in[get_global_id(0)]; }"},
+		Constants:   []definition.Constant{{Name: "n", Value: 4096}},
+		ProblemSize: []definition.Expr{"n"},
+		Arguments: []definition.Argument{
+			{Name: "out", Type: "float32", Size: "n", Output: true}, {Name: "in", Type: "float32", Size: "n", Fill: definition.Fill{Kind: "random"}},
 		},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{16, 48, 64}}, {Name: "tile", Values: []space.Value{1, 5}}},
-		GridDiv:    [3][]task.Expr{{"block_size_x", "tile"}},
+		GridDiv:    [3][]definition.Expr{{"block_size_x", "tile"}},
 	}
 }
 
-func problemOf(t *testing.T, d task.Definition) *problem.Problem {
+func problemOf(t *testing.T, d definition.Definition) *problem.Problem {
 	t.Helper()
 	p, err := problem.New(d)
 	if err != nil {
@@ -162,7 +162,7 @@ func TestALargeSimulationHasAHint(t *testing.T) {
 		{1 << 20, Options{Device: "gpu"}, false},
 		{4096, Options{Simulator: "liboclgrind"}, false},
 	} {
-		d := definition()
+		d := sample()
 		d.Constants[0].Value = c.n
 		if hint := c.o.Hint(problemOf(t, d)); strings.Contains(hint, "the problem size is 1048576: --set spec.check.set.NAME=VALUE") != c.hint || (hint != "") != c.hint {
 			t.Errorf("n=%d, %+v: %q", c.n, c.o, hint)
@@ -256,7 +256,7 @@ func TestFormats(t *testing.T) {
 // TestAnInterruptedCheckKeepsWhatWasFound: the second of two configurations does not end.
 func TestAnInterruptedCheckKeepsWhatWasFound(t *testing.T) {
 	library := simulatorOf(t)
-	d := definition()
+	d := sample()
 	d.Kernel.Source = `__kernel void k(__global float *out, __global const float *in) {
 	int i = get_global_id(0);
 	while (tile == 5) if (i < 0) return;
@@ -293,7 +293,7 @@ func TestAConfigurationIsCheckedWithoutTheOrder(t *testing.T) {
 		t.Skip("the stand-in takes the place of Oclgrind")
 	}
 	t.Setenv(standin.StateVariable, t.TempDir())
-	d := definition()
+	d := sample()
 	d.Kernel.Source += "// standin: k is copy(out, in); k crashes after 1"
 	p := problemOf(t, d)
 	c, err := p.Parameters().ConfigureFirst(map[string]space.Value{"tile": 1})

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
-	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // childVariable is set in a process that checks one configuration.
@@ -26,7 +26,7 @@ type work struct {
 	Launches int    // of each kind, on a real device
 
 	// Tolerance is that of the problem: outputs that differ by no more than this are a note.
-	Tolerance judge.Tolerance
+	Tolerance score.Tolerance
 }
 
 // A mode is one of the ways in which Oclgrind runs a configuration.
@@ -101,7 +101,7 @@ func Main() {
 
 // do opens the device and checks the configuration there. When it returns, the device is closed, and Oclgrind has written its log.
 func (t *work) do(ctx context.Context, say func(answer)) (*done, error) {
-	d, err := task.Decode(t.Problem)
+	d, err := definition.Decode(t.Problem)
 	if err != nil {
 		return nil, err
 	}

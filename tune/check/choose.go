@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -73,7 +73,7 @@ func candidates(s *space.Space) []int {
 }
 
 // Best returns the best configurations of some results that are in a space, at most so many. The results may have other parameters, too.
-func Best(s *space.Space, o judge.Objective, results []tune.Result, most int) (best []space.Configuration) {
+func Best(s *space.Space, o score.Objective, results []tune.Result, most int) (best []space.Configuration) {
 	for _, place := range tune.Rank(o, results).Indices {
 		values, of := map[string]space.Value{}, results[place].Configuration
 		for i, name := range of.Parameters().Names() {

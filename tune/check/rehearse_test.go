@@ -11,8 +11,8 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -63,7 +63,7 @@ func faultsOnADevice(t *testing.T, stated bool) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			d := definition()
+			d := sample()
 			d.Kernel.Source = "__kernel void k(__global float *out, __global const float *in) { int i = get_global_id(0);\n" + c.body + "\n} // standin: " + c.standin
 			p := problemOf(t, d)
 			configuration, err := p.Parameters().ConfigureFirst(map[string]space.Value{"tile": 1})
@@ -100,7 +100,7 @@ func TestLaunchesAreComparedBitByBit(t *testing.T) {
 		{1.0000001, "note: non-determinism out[1] differs between launches, within the tolerance"},
 	} {
 		v := &problem.Variant{Holders: []int{0, 1}}
-		x := &examination{work: &work{Tolerance: judge.Tolerance{Absolute: 1e-3}}, problem: problemOf(t, definition()), inspector: &device.Inspector{Variant: v}, done: &done{}}
+		x := &examination{work: &work{Tolerance: score.Tolerance{Absolute: 1e-3}}, problem: problemOf(t, sample()), inspector: &device.Inspector{Variant: v}, done: &done{}}
 		of := func(values ...float32) *device.Rehearsed {
 			return &device.Rehearsed{Contents: [][]byte{cl.Bytes(values), nil}}
 		}

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // SimulatedDevice returns the device that Oclgrind simulates, for the search space of a kernel if no other device is known.
@@ -59,7 +59,7 @@ func (k *checker) simulate(ctx context.Context, i int, c space.Configuration, in
 	if t.Problem, err = p.Encode(); err != nil {
 		return nil, of, err
 	}
-	hasImages := slices.ContainsFunc(p.Arguments(), func(a problem.Argument) bool { return a.Kind == task.ImageArgument })
+	hasImages := slices.ContainsFunc(p.Arguments(), func(a problem.Argument) bool { return a.Kind == definition.ImageArgument })
 	limit := k.Limit / 2
 	why := ""
 	switch {
@@ -152,11 +152,11 @@ func (k *checker) launch(ctx context.Context, t work, p *problem.Problem, limit 
 }
 
 // tolerance returns the tolerance of the problem for a configuration, or the default one if outputs are not verified.
-func (k *checker) tolerance(c space.Configuration, on hardware.Device) judge.Tolerance {
+func (k *checker) tolerance(c space.Configuration, on hardware.Device) score.Tolerance {
 	if v, err := k.problem.Variant(c, on); err == nil && k.problem.Verified() {
 		return v.Tolerance
 	}
-	return judge.Tolerance{Default: true}
+	return score.Tolerance{Default: true}
 }
 
 // unfinished says why a child did not come to its end.

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A fakeDevice answers at once: with x milliseconds, and the failure of 64/2.
@@ -44,9 +44,9 @@ func (f *fakeDevice) Remeasure(_ context.Context, all []space.Configuration, rou
 
 func testProblem(t *testing.T) *problem.Problem {
 	t.Helper()
-	p, err := problem.New(task.Definition{
-		Kernel: task.Kernel{Name: "k", Source: "__kernel void k(__global int *out) {}"}, ProblemSize: []task.Expr{"64"},
-		Arguments:    []task.Argument{{Name: "out", Type: "int32", Size: "64", Output: true}},
+	p, err := problem.New(definition.Definition{
+		Kernel: definition.Kernel{Name: "k", Source: "__kernel void k(__global int *out) {}"}, ProblemSize: []definition.Expr{"64"},
+		Arguments:    []definition.Argument{{Name: "out", Type: "int32", Size: "64", Output: true}},
 		Parameters:   testParameters,
 		Restrictions: []space.Restriction{{Expression: `device.name != "B" || x != 32 || tile != 2`}},
 	})

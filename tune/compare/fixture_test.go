@@ -6,8 +6,8 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -48,7 +48,7 @@ func source(t *testing.T, name string, d hardware.Device, rows ...row) Source {
 	t.Helper()
 	r := &record.Record{Header: record.Header{
 		Digest: "d1", Kernel: "k", Source: "k.yaml", Device: d, Parameters: testParameters, ProblemSize: []int{64},
-		Objective: judge.Objective{Name: "time"}, Strategy: "brute_force", Iterations: 1, Verified: true,
+		Objective: score.Objective{Name: "time"}, Strategy: "brute_force", Iterations: 1, Verified: true,
 	}}
 	for _, w := range rows {
 		result := tune.Result{Configuration: configuration(t, w.x, w.tile), Status: tune.Correct, Verified: true}
@@ -73,12 +73,12 @@ func judged(s Source) Source {
 		if r.AtFinal = nil; len(r.Final) == 0 {
 			continue
 		}
-		r.AtFinal = &judge.Judgement{Objective: r.FinalTime()}
+		r.AtFinal = &score.Judgement{Objective: r.FinalTime()}
 		if s.Record.Header.Objective.Maximize {
 			r.AtFinal.Objective = math.NaN()
 		}
 		for _, m := range r.Metrics {
-			at := judge.MetricValue{Name: m.Name, Value: m.Value * r.Time() / r.FinalTime()}
+			at := score.MetricValue{Name: m.Name, Value: m.Value * r.Time() / r.FinalTime()}
 			r.AtFinal.Metrics = append(r.AtFinal.Metrics, at)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -19,7 +19,7 @@ import (
 type gathered struct {
 	sources   []Source
 	doubts    []string
-	objective judge.Objective
+	objective score.Objective
 	names     []string // of the parameters, in order
 	devices   []*measured
 }
@@ -213,7 +213,7 @@ func (m *measured) better(a, b string) bool {
 // bySearch are the figures of the search.
 func (e *entry) bySearch() tune.Figures {
 	r := e.first
-	return tune.Figures{Time: r.Time(), Judgement: judge.Judgement{Metrics: r.Metrics, Objective: r.Objective}}
+	return tune.Figures{Time: r.Time(), Judgement: score.Judgement{Metrics: r.Metrics, Objective: r.Objective}}
 }
 
 // latest are the cost and the figures of the latest final measurement, else of the search.

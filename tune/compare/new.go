@@ -10,7 +10,7 @@ import (
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -145,7 +145,7 @@ func (g *gathered) gain(m *measured, o Options) (gain *float64, whyNot string) {
 	if len(objectives) == 0 {
 		return nil, "no configuration of its own search is correct"
 	}
-	ratio, known := g.objective.Gain(m.entries[m.best].first.Objective, judge.StatsOf(objectives).Median)
+	ratio, known := g.objective.Gain(m.entries[m.best].first.Objective, score.StatsOf(objectives).Median)
 	if !known {
 		return nil, fmt.Sprintf("the objective %s is not positive", g.objective.Name)
 	}
@@ -199,7 +199,7 @@ func (m *measured) cell(key string) Cell {
 // ofLimit returns the share of the time that the device needs at least, in percent, or nil if it is
 // unknown.
 func ofLimit(f tune.Figures) *float64 {
-	share, known := f.Metric(judge.MetricOfLimit)
+	share, known := f.Metric(score.MetricOfLimit)
 	if !known || !(share > 0) {
 		return nil
 	}

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 func near(v *float64, want float64) bool { return v != nil && math.Abs(*v-want) < 1e-12 }
@@ -159,7 +159,7 @@ func TestDefault(t *testing.T) {
 func TestMaximize(t *testing.T) {
 	of := func(name string, values ...float64) Source {
 		s := source(t, name, gpu(name), row{x: 16, tile: 1, time: 1, final: 9}, row{x: 32, tile: 1, time: 1, final: 1})
-		s.Record.Header.Objective = judge.Objective{Name: "GFLOP/s", Maximize: true}
+		s.Record.Header.Objective = score.Objective{Name: "GFLOP/s", Maximize: true}
 		for i, v := range values {
 			s.Record.Results[i].Objective = v
 		}
@@ -170,7 +170,7 @@ func TestMaximize(t *testing.T) {
 		t.Errorf("the matrix is %+v", c.Matrix)
 	}
 	again := of("A", 100, 50)
-	again.Record.Results[0].AtFinal, again.Record.Results[1].AtFinal = &judge.Judgement{Objective: 70}, &judge.Judgement{Objective: 80}
+	again.Record.Results[0].AtFinal, again.Record.Results[1].AtFinal = &score.Judgement{Objective: 70}, &score.Judgement{Objective: 80}
 	c = mustCompare(t, Options{}, again, of("B", 30, 120))
 	if d := c.Devices[0].Best; d.Configuration != "x=32, tile=1" || !d.InTurn || d.Time != 1 || !near(d.Gain, 50.0/75) {
 		t.Errorf("the best of A in the final measurement is %+v", d)
@@ -185,7 +185,7 @@ func TestLimits(t *testing.T) {
 	limited := func(name string, shares ...float64) Source {
 		s := source(t, name, gpu(name), row{x: 16, tile: 1, time: 2, final: 1}, row{x: 32, tile: 1, time: 2, final: 2})
 		for i, v := range shares {
-			s.Record.Results[i].Metrics = []judge.MetricValue{{Name: judge.MetricOfLimit, Value: v}}
+			s.Record.Results[i].Metrics = []score.MetricValue{{Name: score.MetricOfLimit, Value: v}}
 		}
 		return judged(s)
 	}
@@ -294,7 +294,7 @@ func TestRoughRatiosAreExplained(t *testing.T) {
 func TestGainOverTheMedianOfRates(t *testing.T) {
 	rates := func(name string) Source {
 		s := source(t, name, gpu(name), row{x: 16, tile: 1, time: 2}, row{x: 32, tile: 1, time: 4})
-		s.Record.Header.Objective = judge.Objective{Name: "GB/s", Maximize: true}
+		s.Record.Header.Objective = score.Objective{Name: "GB/s", Maximize: true}
 		return s
 	}
 	c := mustCompare(t, Options{}, rates("a"), rates("b"))

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/internal/each"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // Portability returns the performance portability of a configuration from its efficiency on each
@@ -36,7 +36,7 @@ func Portability(efficiencies []float64) float64 {
 type cost = float64
 
 // costOf returns the cost of a value of the objective, or an error if it is not positive and finite.
-func costOf(o judge.Objective, value float64) (cost, error) {
+func costOf(o score.Objective, value float64) (cost, error) {
 	if !(value > 0) || math.IsInf(value, 1) {
 		return 0, fmt.Errorf("the objective %s is %v: costs on other devices are ratios, which need positive values", o.Name, value)
 	}

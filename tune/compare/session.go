@@ -12,11 +12,11 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Target is a device that takes part in a [Session], or several of one kind, at one of the sizes if there are several.
@@ -25,7 +25,7 @@ type Target struct {
 	Label    string          // its name among all devices that there are
 	Listing  string          // where it is: its selector on this machine (device.Listed.Selector), or its names in a fleet
 	Machines []string        // that have its devices; none: this machine
-	Size     task.Size       // nil: there is one
+	Size     definition.Size // nil: there is one
 	Problem  *problem.Problem
 	Header   record.Header // of the problem; the identity of the device is added
 	Given    *Source       // a record of a search on it, which then is not tuned again; nil: none
@@ -86,14 +86,14 @@ func (s *Session) Add(t *Target) {
 // were tuned before t on its device, see [tune.Neighbours]. Names are those sizes.
 func (s *Session) Neighbours(t *Target) (configurations []space.Configuration, names []string, err error) {
 	var tuned []*Target
-	var sizes []task.Size
+	var sizes []definition.Size
 	for _, u := range s.Targets[:slices.Index(s.Targets, t)] {
 		if u.Listing == t.Listing && u.Size != nil {
 			tuned, sizes = append(tuned, u), append(sizes, u.Size)
 		}
 	}
 	var bests [][]space.Configuration
-	for _, i := range task.NearestSizes(t.Size, sizes) {
+	for _, i := range definition.NearestSizes(t.Size, sizes) {
 		r, err := tuned[i].search()
 		if err != nil {
 			return nil, nil, err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // The names of tables.
@@ -92,8 +92,8 @@ func (c *Comparison) deviceTable() figure.Table {
 		took, limit, gain, configuration := "–", "–", "–", "–"
 		if b := d.Best; b != nil {
 			took, limit, configuration = figure.Milliseconds(b.Time)+"ms", shareText(b.OfLimit), b.Configuration
-			if b.OfLimit != nil && judge.IsBeaten(*b.OfLimit) {
-				t.Notes = append(t.Notes, d.Letter+": "+judge.BeatenText(""))
+			if b.OfLimit != nil && score.IsBeaten(*b.OfLimit) {
+				t.Notes = append(t.Notes, d.Letter+": "+score.BeatenText(""))
 			}
 			if b.Gain != nil {
 				gain = times(b.Gain)
@@ -202,7 +202,7 @@ func shareText(share *float64) string {
 	if share == nil {
 		return "–"
 	}
-	return judge.ShareText(*share)
+	return score.ShareText(*share)
 }
 
 // Candidates tells from how many configurations the best over all was chosen, or "" if there is none.

@@ -7,20 +7,20 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 func TestScalarsOfEveryType(t *testing.T) {
-	wantCorrect(t, "integers and float", evaluateFirst(t, task.Definition{
-		Kernel: task.Kernel{Name: "scalars", Source: `
+	wantCorrect(t, "integers and float", evaluateFirst(t, definition.Definition{
+		Kernel: definition.Kernel{Name: "scalars", Source: `
 __kernel void scalars(__global long *out, char a, uchar b, short c, ushort d, int e, uint f, long g, ulong h, float i, int j, float k) {
     out[0] = a; out[1] = b; out[2] = c; out[3] = d; out[4] = e; out[5] = f; out[6] = g; out[7] = (long)h;
     out[8] = (long)(i * 1024); out[9] = j; out[10] = (long)(k * 1000 + 0.5f);
 }`},
-		Constants:   []task.Constant{{Name: "n", Value: 7}, {Name: "dt", Value: "0.225f"}},
-		ProblemSize: []task.Expr{"1"},
-		Arguments: []task.Argument{
+		Constants:   []definition.Constant{{Name: "n", Value: 7}, {Name: "dt", Value: "0.225f"}},
+		ProblemSize: []definition.Expr{"1"},
+		Arguments: []definition.Argument{
 			{Name: "out", Type: "int64", Size: "11", Output: true},
 			{Name: "a", Value: int8(-100)}, {Name: "b", Type: "uchar", Value: 200}, {Name: "c", Value: int16(-30000)},
 			{Name: "d", Type: "uint16", Value: 60000}, {Name: "e", Value: int32(-2000000000)}, {Name: "f", Type: "uint", Value: 4000000000},
@@ -36,10 +36,10 @@ __kernel void scalars(__global long *out, char a, uchar b, short c, ushort d, in
 		t.Log("the device has no double precision")
 		return
 	}
-	wantCorrect(t, "double", evaluateFirst(t, task.Definition{
-		Kernel:      task.Kernel{Name: "scalars", Source: `__kernel void scalars(__global double *out, double a) { *out = a; }`},
-		ProblemSize: []task.Expr{"1"},
-		Arguments:   []task.Argument{{Name: "out", Type: "float64", Size: "1", Output: true}, {Name: "a", Value: 1e-300}},
+	wantCorrect(t, "double", evaluateFirst(t, definition.Definition{
+		Kernel:      definition.Kernel{Name: "scalars", Source: `__kernel void scalars(__global double *out, double a) { *out = a; }`},
+		ProblemSize: []definition.Expr{"1"},
+		Arguments:   []definition.Argument{{Name: "out", Type: "float64", Size: "1", Output: true}, {Name: "a", Value: 1e-300}},
 		Verify:      expect(map[string]any{"out": []float64{1e-300}}),
 	}))
 }
@@ -67,13 +67,13 @@ func TestArgumentsOfAnApplication(t *testing.T) {
 }
 
 func TestVectorScalars(t *testing.T) {
-	wantCorrect(t, "vectors", evaluateFirst(t, task.Definition{
-		Kernel: task.Kernel{Name: "vectors", Source: `
+	wantCorrect(t, "vectors", evaluateFirst(t, definition.Definition{
+		Kernel: definition.Kernel{Name: "vectors", Source: `
 __kernel void vectors(__global float *out, float4 a, int3 b, uchar2 c, float8 d) {
     vstore4(a, 0, out); vstore3(convert_float3(b), 0, out + 4); vstore2(convert_float2(c), 0, out + 7); vstore8(d, 0, out + 9);
 }`},
-		ProblemSize: []task.Expr{"1"},
-		Arguments: []task.Argument{
+		ProblemSize: []definition.Expr{"1"},
+		Arguments: []definition.Argument{
 			{Name: "out", Type: "float32", Size: "17", Output: true},
 			{Name: "a", Type: "float4", Value: []any{"unroll / 2", -1, 0.5, "2.5f"}},
 			{Name: "b", Type: "int3", Value: []int{-1, 2, -3}},
@@ -92,20 +92,20 @@ func TestBuffersOfManyTypes(t *testing.T) {
 	if hasDouble(t) {
 		types = append(types, "double", "double2")
 	}
-	fills := []task.Fill{
+	fills := []definition.Fill{
 		{}, {Kind: array.Ones}, {Kind: array.Constant, Value: "3"}, {Kind: array.Random}, {Kind: array.Normal, Mean: "5"}, {Kind: array.Sequence},
 		{Expression: "index % 7 + lane"},
 	}
 	for i, typ := range types {
-		r := evaluateFirst(t, task.Definition{
-			Kernel: task.Kernel{Name: "duplicate", Source: strings.ReplaceAll(`
+		r := evaluateFirst(t, definition.Definition{
+			Kernel: definition.Kernel{Name: "duplicate", Source: strings.ReplaceAll(`
 __kernel void duplicate(__global T *out, __global const T *in) { out[get_global_id(0)] = in[get_global_id(0)]; } // standin: duplicate is copy(out, in)`, "T", typ)},
-			ProblemSize: []task.Expr{"100"},
-			Arguments: []task.Argument{
+			ProblemSize: []definition.Expr{"100"},
+			Arguments: []definition.Argument{
 				{Name: "out", Type: typ, Size: "100", Output: true},
 				{Name: "in", Type: typ, Size: "100", Fill: fills[i%len(fills)]},
 			},
-			Verify: &task.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+			Verify: &definition.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 				return map[string]*array.Array{"out": in["in"]}, nil
 			}},
 		})
@@ -119,18 +119,18 @@ func TestContentFromDataFilesAndCopies(t *testing.T) {
 	if err := array.WriteNPY(path, array.Of(data), nil); err != nil {
 		t.Fatal(err)
 	}
-	wantCorrect(t, "content", evaluateFirst(t, task.Definition{
-		Kernel: task.Kernel{Name: "add", Source: `
+	wantCorrect(t, "content", evaluateFirst(t, definition.Definition{
+		Kernel: definition.Kernel{Name: "add", Source: `
 // standin: add is axpy(out, 1, a); add is axpy(out, 1, b); add is axpy(out, 1, c)
 __kernel void add(__global float *out, __global const float *a, __global const float *b, __global const float4 *c) {
     size_t i = get_global_id(0);
     out[i] += a[i] + b[i] + ((__global const float *)c)[i];
 }`},
-		ProblemSize: []task.Expr{"8"},
-		Arguments: []task.Argument{
-			{Name: "out", Type: "float32", Size: "8", Fill: task.Fill{Copy: "a"}, Output: true},
+		ProblemSize: []definition.Expr{"8"},
+		Arguments: []definition.Argument{
+			{Name: "out", Type: "float32", Size: "8", Fill: definition.Fill{Copy: "a"}, Output: true},
 			{Name: "a", Data: data},
-			{Name: "b", Type: "float32", Fill: task.Fill{File: path}},
+			{Name: "b", Type: "float32", Fill: definition.Fill{File: path}},
 			{Name: "c", Type: "float4", Data: data},
 		},
 		Verify: expect(map[string]any{"out": []float32{4, 8, 12, 16, 20, 24, 28, 32}}),
@@ -142,8 +142,8 @@ func TestLocalMemoryArguments(t *testing.T) {
 	for i := range want {
 		want[i] = int32(i/16*16 + 15 - i%16)
 	}
-	e := open(t, task.Definition{
-		Kernel: task.Kernel{Name: "turn", Source: `
+	e := open(t, definition.Definition{
+		Kernel: definition.Kernel{Name: "turn", Source: `
 __kernel void turn(__global int *out, __local int *tile, __local int *other) {
     int l = get_local_id(0);
     tile[l] = get_global_id(0);
@@ -151,8 +151,8 @@ __kernel void turn(__global int *out, __local int *tile, __local int *other) {
     barrier(CLK_LOCAL_MEM_FENCE);
     out[get_global_id(0)] = tile[get_local_size(0) - 1 - l] + other[l];
 }`},
-		ProblemSize: []task.Expr{"64"},
-		Arguments: []task.Argument{
+		ProblemSize: []definition.Expr{"64"},
+		Arguments: []definition.Argument{
 			{Name: "out", Type: "int32", Size: "64", Output: true},
 			{Name: "tile", Type: "int32", LocalSize: "block_size_x"},
 			{Name: "other", Type: "int32", LocalSize: "device.local_memory * much + block_size_x"},
@@ -173,8 +173,8 @@ func TestStaticAndDynamicLocalMemoryAddUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := task.Definition{
-		Kernel: task.Kernel{Name: "both", Source: `
+	d := definition.Definition{
+		Kernel: definition.Kernel{Name: "both", Source: `
 // standin: both is nothing(); both uses bytes
 __kernel void both(__global char *out, __local char *tile) {
     __local char own[bytes];
@@ -183,9 +183,9 @@ __kernel void both(__global char *out, __local char *tile) {
     barrier(CLK_LOCAL_MEM_FENCE);
     out[get_global_id(0)] = own[1 - l] + tile[1 - l];
 }`},
-		Constants:   []task.Constant{{Name: "bytes", Value: info.LocalMemSize * 3 / 4}},
-		ProblemSize: []task.Expr{"2"},
-		Arguments: []task.Argument{
+		Constants:   []definition.Constant{{Name: "bytes", Value: info.LocalMemSize * 3 / 4}},
+		ProblemSize: []definition.Expr{"2"},
+		Arguments: []definition.Argument{
 			{Name: "out", Type: "int8", Size: "2"},
 			{Name: "tile", Type: "int8", LocalSize: "div(bytes, 2)"},
 		},
@@ -196,14 +196,14 @@ __kernel void both(__global char *out, __local char *tile) {
 
 // TestOneBufferAsTwoArguments adds a buffer to itself through its alias: it is restored and guarded once.
 func TestOneBufferAsTwoArguments(t *testing.T) {
-	d := task.Definition{
-		Kernel: task.Kernel{Name: "twice", Source: `
+	d := definition.Definition{
+		Kernel: definition.Kernel{Name: "twice", Source: `
 // standin: twice is axpy(out, 1, in); twice is set(out, 8, 1) when far
 __kernel void twice(__global float *out, __global const float *in, int by) {
     out[get_global_id(0) + by] += in[get_global_id(0)];
 }`},
-		ProblemSize: []task.Expr{"8"},
-		Arguments: []task.Argument{
+		ProblemSize: []definition.Expr{"8"},
+		Arguments: []definition.Argument{
 			{Name: "out", Type: "float2", Alias: "in"},
 			{Name: "in", Data: []float32{1, 2, 3, 4, 5, 6, 7, 8}, Output: true, RestoreEachLaunch: true},
 			{Name: "by", Type: "int", Value: "8 * far"},
@@ -226,19 +226,19 @@ __kernel void twice(__global float *out, __global const float *in, int by) {
 }
 
 func TestWrongArgumentsAreNamed(t *testing.T) {
-	buffer := task.Argument{Name: "y", Type: "float32", Size: "16"}
+	buffer := definition.Argument{Name: "y", Type: "float32", Size: "16"}
 	for name, c := range map[string]struct {
-		arguments []task.Argument
+		arguments []definition.Argument
 		reason    string
 	}{
-		"too few":             {[]task.Argument{buffer}, "the kernel k takes 3 arguments, 1 are given"},
-		"too many":            {[]task.Argument{buffer, buffer, buffer, buffer}, "the kernel k takes 3 arguments, 4 are given"},
-		"scalar for a buffer": {[]task.Argument{{Value: int32(1)}, {Value: int32(1)}, {Type: "float", LocalSize: "1"}}, "argument 0 (a): "},
-		"buffer for a scalar": {[]task.Argument{buffer, buffer, {Type: "float", LocalSize: "1"}}, "argument 1 (b): "},
-		"scalar for local":    {[]task.Argument{buffer, {Value: int32(1)}, {Value: int32(1)}}, "argument 2 (c): "},
-		"buffer for local":    {[]task.Argument{buffer, {Value: int32(1)}, buffer}, "argument 2 (c): "},
-		"size of a scalar":    {[]task.Argument{buffer, {Value: int64(1)}, {Type: "float", LocalSize: "1"}}, "argument 1 (b): "},
-		"doubles for floats":  {[]task.Argument{{Type: "float64", Size: "16"}, {Value: int32(1)}, {Type: "float", LocalSize: "1"}}, "argument 0 (a): the kernel takes elements of float, the definition gives double"},
+		"too few":             {[]definition.Argument{buffer}, "the kernel k takes 3 arguments, 1 are given"},
+		"too many":            {[]definition.Argument{buffer, buffer, buffer, buffer}, "the kernel k takes 3 arguments, 4 are given"},
+		"scalar for a buffer": {[]definition.Argument{{Value: int32(1)}, {Value: int32(1)}, {Type: "float", LocalSize: "1"}}, "argument 0 (a): "},
+		"buffer for a scalar": {[]definition.Argument{buffer, buffer, {Type: "float", LocalSize: "1"}}, "argument 1 (b): "},
+		"scalar for local":    {[]definition.Argument{buffer, {Value: int32(1)}, {Value: int32(1)}}, "argument 2 (c): "},
+		"buffer for local":    {[]definition.Argument{buffer, {Value: int32(1)}, buffer}, "argument 2 (c): "},
+		"size of a scalar":    {[]definition.Argument{buffer, {Value: int64(1)}, {Type: "float", LocalSize: "1"}}, "argument 1 (b): "},
+		"doubles for floats":  {[]definition.Argument{{Type: "float64", Size: "16"}, {Value: int32(1)}, {Type: "float", LocalSize: "1"}}, "argument 0 (a): the kernel takes elements of float, the definition gives double"},
 	} {
 		if strings.Contains(name, "doubles") && !tellsArguments(t) {
 			continue
@@ -246,9 +246,9 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 		for i := range c.arguments {
 			c.arguments[i].Name = string('a' + rune(i))
 		}
-		r := evaluateFirst(t, task.Definition{
-			Kernel:      task.Kernel{Name: "k", Source: "__kernel void k(__global float *y, int n, __local float *l) { y[n] = l[n]; } // standin: k is nothing()"},
-			ProblemSize: []task.Expr{"1"}, Arguments: c.arguments,
+		r := evaluateFirst(t, definition.Definition{
+			Kernel:      definition.Kernel{Name: "k", Source: "__kernel void k(__global float *y, int n, __local float *l) { y[n] = l[n]; } // standin: k is nothing()"},
+			ProblemSize: []definition.Expr{"1"}, Arguments: c.arguments,
 		})
 		wantStatus(t, name, r, tune.Compile, c.reason)
 	}
@@ -261,22 +261,22 @@ func TestObjectsDeclaredAsBuffersAreRefused(t *testing.T) {
 		t.Log("the driver does not tell the types of arguments")
 		return
 	}
-	buffer := task.Argument{Name: "x", Type: "float4", Size: "16"}
+	buffer := definition.Argument{Name: "x", Type: "float4", Size: "16"}
 	for _, c := range []struct {
 		takes, reason string
-		given         task.Argument
+		given         definition.Argument
 	}{
 		{"__read_only image2d_t x", "the kernel takes an image («image2d_t x»), the definition gives a buffer", buffer},
 		{"__write_only image3d_t x", "the kernel takes an image («image3d_t x»), the definition gives a buffer", buffer},
 		{"__read_only image1d_buffer_t x", "the kernel takes an image («image1d_buffer_t x»), the definition gives a buffer", buffer},
-		{"__read_only image2d_array_t x", "the kernel takes an image («image2d_array_t x»), the definition gives a scalar", task.Argument{Name: "x", Value: int64(1)}},
+		{"__read_only image2d_array_t x", "the kernel takes an image («image2d_array_t x»), the definition gives a scalar", definition.Argument{Name: "x", Value: int64(1)}},
 		{"sampler_t x", "the kernel takes a sampler («sampler_t x»), the definition gives a buffer", buffer},
-		{"sampler_t x", "the kernel takes a sampler («sampler_t x»), the definition gives a scalar", task.Argument{Name: "x", Value: int32(1)}},
+		{"sampler_t x", "the kernel takes a sampler («sampler_t x»), the definition gives a scalar", definition.Argument{Name: "x", Value: int32(1)}},
 	} {
-		r := evaluateFirst(t, task.Definition{
-			Kernel:      task.Kernel{Name: "k", Source: "__kernel void k(__global float *y, " + c.takes + ") { *y = 1; } // standin: k is nothing()"},
-			ProblemSize: []task.Expr{"1"},
-			Arguments:   []task.Argument{{Name: "y", Type: "float32", Size: "1"}, c.given},
+		r := evaluateFirst(t, definition.Definition{
+			Kernel:      definition.Kernel{Name: "k", Source: "__kernel void k(__global float *y, " + c.takes + ") { *y = 1; } // standin: k is nothing()"},
+			ProblemSize: []definition.Expr{"1"},
+			Arguments:   []definition.Argument{{Name: "y", Type: "float32", Size: "1"}, c.given},
 		})
 		wantStatus(t, c.takes, r, tune.Compile, "argument 1 (x): "+c.reason)
 	}
@@ -284,9 +284,9 @@ func TestObjectsDeclaredAsBuffersAreRefused(t *testing.T) {
 
 // tellsArguments reports whether the driver tells the types of a kernel's arguments.
 func tellsArguments(t testing.TB) bool {
-	e := open(t, task.Definition{
-		Kernel:      task.Kernel{Name: "k", Source: "__kernel void k(__global float *y) { *y = 1; } // standin: k is nothing()"},
-		ProblemSize: []task.Expr{"1"}, Arguments: []task.Argument{{Name: "y", Type: "float32", Size: "1"}},
+	e := open(t, definition.Definition{
+		Kernel:      definition.Kernel{Name: "k", Source: "__kernel void k(__global float *y) { *y = 1; } // standin: k is nothing()"},
+		ProblemSize: []definition.Expr{"1"}, Arguments: []definition.Argument{{Name: "y", Type: "float32", Size: "1"}},
 	})
 	v, err := e.problem.Variant(configurationOf(t, e.problem, nil), e.identity)
 	if err != nil {
@@ -304,14 +304,14 @@ func tellsArguments(t testing.TB) bool {
 // TestViewsOfABufferAreAllowed takes the same numbers as vectors, as bytes and as the
 // unsigned type.
 func TestViewsOfABufferAreAllowed(t *testing.T) {
-	r := evaluateFirst(t, task.Definition{
-		Kernel: task.Kernel{Name: "views", Source: `
+	r := evaluateFirst(t, definition.Definition{
+		Kernel: definition.Kernel{Name: "views", Source: `
 struct pair { int a, b; };
 __kernel void views(__global float4 *a, __global const uchar *b, __constant uint *c, __global struct pair *d, __global void *e) {
     a[0] = (float4)(b[0], c[0], d[0].b, 1);
 }`},
-		ProblemSize: []task.Expr{"1"},
-		Arguments: []task.Argument{
+		ProblemSize: []definition.Expr{"1"},
+		Arguments: []definition.Argument{
 			{Name: "a", Type: "float32", Size: "4", Output: true}, {Name: "b", Type: "int32", Data: []int32{5}}, {Name: "c", Data: []int32{6}},
 			{Name: "d", Data: []int32{0, 7}}, {Name: "e", Data: []int64{1}},
 		},

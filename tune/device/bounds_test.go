@@ -6,14 +6,14 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // increments is y = x + 1 with a kernel that writes one element more at «stray», if any.
-func increments() task.Definition {
-	return task.Definition{
-		Kernel: task.Kernel{Name: "increment", Source: `
+func increments() definition.Definition {
+	return definition.Definition{
+		Kernel: definition.Kernel{Name: "increment", Source: `
 // standin: apart is nothing(); increment is copy(y, x); increment is increment(y, 1); increment is set(y, stray, 7) when stray != 0
 __kernel void apart(__global int *a, __global int *b, __global long *out) { out[0] = ((long)a - (long)b) / 4; }
 __kernel void increment(__global const int *x, __global int *y) {
@@ -21,13 +21,13 @@ __kernel void increment(__global const int *x, __global int *y) {
     y[i] = x[i] + 1;
     if (stray != 0 && i == 0) y[stray] = 7;
 }`},
-		ProblemSize: []task.Expr{"4096"},
-		Arguments: []task.Argument{
-			{Name: "x", Type: "int32", Size: "4096", Fill: task.Fill{Kind: array.Sequence}},
+		ProblemSize: []definition.Expr{"4096"},
+		Arguments: []definition.Argument{
+			{Name: "x", Type: "int32", Size: "4096", Fill: definition.Fill{Kind: array.Sequence}},
 			{Name: "y", Type: "int32", Size: "4096", Output: true},
 		},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{16, 32, 64}}, {Name: "stray", Values: []space.Value{0}}},
-		Verify: &task.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &definition.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			y, err := array.Slice[int32](in["x"])
 			for i := range y {
 				y[i]++
@@ -94,15 +94,15 @@ func TestAWriteIntoAnInitialContentCostsNobodyElse(t *testing.T) {
 // TestLocalMemoryMakesNoNewReference has configurations that differ in local memory only.
 func TestLocalMemoryMakesNoNewReference(t *testing.T) {
 	made := 0
-	e := open(t, task.Definition{
-		Kernel:      task.Kernel{Name: "one", Source: "__kernel void one(__global int *y, __local int *l) { y[get_global_id(0)] = 1; } // standin: one is fill(y, 1)"},
-		ProblemSize: []task.Expr{"16"},
-		Arguments: []task.Argument{
+	e := open(t, definition.Definition{
+		Kernel:      definition.Kernel{Name: "one", Source: "__kernel void one(__global int *y, __local int *l) { y[get_global_id(0)] = 1; } // standin: one is fill(y, 1)"},
+		ProblemSize: []definition.Expr{"16"},
+		Arguments: []definition.Argument{
 			{Name: "y", Type: "int32", Size: "16", Output: true},
 			{Name: "l", Type: "int32", LocalSize: "a * 16"},
 		},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{4}}, {Name: "a", Values: []space.Value{1, 2, 3}}},
-		Verify: &task.Verification{Reference: func(map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &definition.Verification{Reference: func(map[string]*array.Array) (map[string]*array.Array, error) {
 			made++
 			y := array.New(array.Int32, 16)
 			ones, err := array.Slice[int32](y)

@@ -8,10 +8,10 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A session holds the resources of a problem on a device: a launcher, and a buffer for every buffer
@@ -214,7 +214,7 @@ func (s *session) prepare(v *problem.Variant) error {
 		return err
 	}
 	for i, info := range s.infos {
-		if info.Kind == task.SamplerArgument && s.samplers[i] == nil {
+		if info.Kind == definition.SamplerArgument && s.samplers[i] == nil {
 			var err error
 			if s.samplers[i], err = s.newSampler(info.Sampler); err != nil {
 				return fail(tune.Constraints, "sampler %s: %v", info.Name, err)
@@ -301,11 +301,11 @@ func (s *session) setArguments(b *Built) error {
 	arguments := make([]any, len(s.infos))
 	for i, info := range s.infos {
 		switch info.Kind {
-		case task.BufferArgument:
+		case definition.BufferArgument:
 			arguments[i] = s.buffers[i].working
-		case task.ImageArgument:
+		case definition.ImageArgument:
 			arguments[i] = s.buffers[i].image
-		case task.SamplerArgument:
+		case definition.SamplerArgument:
 			arguments[i] = s.samplers[i]
 		}
 	}

@@ -14,13 +14,13 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/footprint"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // nvidiaCompiler is the extension of NVIDIA's compiler.
@@ -51,7 +51,7 @@ func FindBuffers(p *problem.Problem, kind array.Type, names ...string) (indices 
 	infos := p.Arguments()
 	for _, name := range names {
 		i := slices.IndexFunc(infos, func(a problem.Argument) bool {
-			return a.Name == name && a.Kind == task.BufferArgument && a.Element.Type == kind
+			return a.Name == name && a.Kind == definition.BufferArgument && a.Element.Type == kind
 		})
 		if i < 0 || len(infos) != len(names) || p.IsPipeline() {
 			return nil, false
@@ -385,16 +385,16 @@ func mismatch(info cl.ArgInfo, a problem.Argument) string {
 	}
 	switch info.Address {
 	case cl.AddressGlobal, cl.AddressConstant:
-		if a.Kind != task.BufferArgument && a.Kind != task.AliasArgument {
+		if a.Kind != definition.BufferArgument && a.Kind != definition.AliasArgument {
 			return kernelTakes("a buffer")
 		}
 		return elementMismatch(info, a)
 	case cl.AddressLocal:
-		if a.Kind != task.LocalArgument {
+		if a.Kind != definition.LocalArgument {
 			return kernelTakes("local memory")
 		}
 	case cl.AddressPrivate:
-		if a.Kind != task.ScalarArgument {
+		if a.Kind != definition.ScalarArgument {
 			return kernelTakes("a scalar")
 		}
 		if a.Raw != nil {
@@ -413,12 +413,12 @@ func mismatch(info cl.ArgInfo, a problem.Argument) string {
 }
 
 // objectOf returns the kind of an argument whose type is an object of OpenCL, or "" for other types.
-func objectOf(typ string) task.ArgumentKind {
+func objectOf(typ string) definition.ArgumentKind {
 	switch {
 	case strings.HasPrefix(typ, "image") && strings.HasSuffix(typ, "_t"):
-		return task.ImageArgument
+		return definition.ImageArgument
 	case typ == "sampler_t":
-		return task.SamplerArgument
+		return definition.SamplerArgument
 	}
 	return ""
 }

@@ -7,14 +7,14 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/definition"
 )
 
 func TestSourcesThatDoNotBuild(t *testing.T) {
 	kernel := func(source string) tune.Result {
-		return evaluateFirst(t, task.Definition{
-			Kernel: task.Kernel{Name: "k", Source: source}, ProblemSize: []task.Expr{"1"},
-			Constants: []task.Constant{{Name: "odd", Value: "(1 + 1)"}},
+		return evaluateFirst(t, definition.Definition{
+			Kernel: definition.Kernel{Name: "k", Source: source}, ProblemSize: []definition.Expr{"1"},
+			Constants: []definition.Constant{{Name: "odd", Value: "(1 + 1)"}},
 		})
 	}
 	wantStatus(t, "an error", kernel("\n\n__kernel void k() { nonsense; }"), tune.Compile, "build k: ")
@@ -104,10 +104,10 @@ func TestReadable(t *testing.T) {
 // TestDigest evaluates as if the device were a GPU, and as on a CPU. PoCL's binaries differ from build to
 // build, so digests of two builds are not compared.
 func TestDigest(t *testing.T) {
-	e := open(t, task.Definition{
-		Kernel:      task.Kernel{Name: "k", Source: `__kernel void k(__global float *o) { o[get_global_id(0)] = 1; } // standin: k is fill(o, 1)`},
-		ProblemSize: []task.Expr{"64"},
-		Arguments:   []task.Argument{{Name: "o", Type: "float32", Size: "64"}},
+	e := open(t, definition.Definition{
+		Kernel:      definition.Kernel{Name: "k", Source: `__kernel void k(__global float *o) { o[get_global_id(0)] = 1; } // standin: k is fill(o, 1)`},
+		ProblemSize: []definition.Expr{"64"},
+		Arguments:   []definition.Argument{{Name: "o", Type: "float32", Size: "64"}},
 	})
 	for typ, want := range map[string]bool{"gpu": true, "cpu": false} {
 		e.identity.Type = typ

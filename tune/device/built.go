@@ -9,11 +9,11 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Built is a variant that is built in the context of a launcher: a program and its kernels. Launches with the same arguments share
@@ -136,11 +136,11 @@ func (b *Built) Bind(arguments ...any) error {
 			value := arguments[i]
 			switch {
 			case value != nil:
-			case s.infos[i].Kind == task.ScalarArgument:
+			case s.infos[i].Kind == definition.ScalarArgument:
 				value = cl.Raw(k.launch.Scalars[index])
-			case s.infos[i].Kind == task.LocalArgument:
+			case s.infos[i].Kind == definition.LocalArgument:
 				value = cl.LocalBytes(k.launch.LocalBytes[index])
-			case s.infos[i].Kind == task.AliasArgument:
+			case s.infos[i].Kind == definition.AliasArgument:
 				value = arguments[s.infos[i].Buffer]
 			}
 			if err := k.SetArg(index, value); err != nil {
@@ -204,7 +204,7 @@ func (b *Built) Parts(times []float64) []problem.Part {
 		for i := j; i < len(times); i += len(b.Launches) {
 			runs = append(runs, times[i])
 		}
-		parts[index[l.Kernel]].Time += judge.StatsOf(runs).Median
+		parts[index[l.Kernel]].Time += score.StatsOf(runs).Median
 	}
 	return parts
 }

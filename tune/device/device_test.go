@@ -12,10 +12,10 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestMain leaves the example out where there is no device: an example cannot skip itself.
@@ -102,7 +102,7 @@ func findTestDevice() (Listed, error) {
 	return Select(all, "")
 }
 
-func mustProblem(t testing.TB, d task.Definition) *problem.Problem {
+func mustProblem(t testing.TB, d definition.Definition) *problem.Problem {
 	t.Helper()
 	p, err := problem.New(d)
 	if err != nil {
@@ -111,7 +111,7 @@ func mustProblem(t testing.TB, d task.Definition) *problem.Problem {
 	return p
 }
 
-func open(t testing.TB, d task.Definition) *Evaluator {
+func open(t testing.TB, d definition.Definition) *Evaluator {
 	t.Helper()
 	e, err := Open(testDevice(t), mustProblem(t, d), Options{})
 	if err != nil {
@@ -122,7 +122,7 @@ func open(t testing.TB, d task.Definition) *Evaluator {
 }
 
 // evaluateAll runs a definition over its whole space and returns the results by key.
-func evaluateAll(t testing.TB, d task.Definition) map[string]tune.Result {
+func evaluateAll(t testing.TB, d definition.Definition) map[string]tune.Result {
 	t.Helper()
 	e := open(t, d)
 	outcome, err := loop.Run(context.Background(), e.problem, e, loop.Options{Finalists: -1})
@@ -157,7 +157,7 @@ func configurationOf(t testing.TB, p *problem.Problem, values map[string]space.V
 }
 
 // evaluateFirst evaluates the first configuration of a definition.
-func evaluateFirst(t testing.TB, d task.Definition) tune.Result {
+func evaluateFirst(t testing.TB, d definition.Definition) tune.Result {
 	t.Helper()
 	return open(t, d).evaluateFor(t, nil)
 }
@@ -213,8 +213,8 @@ func diesOfLocalMemory(t testing.TB) bool {
 }
 
 // expect is a verification by outputs that are known.
-func expect(outputs map[string]any) *task.Verification {
-	return &task.Verification{Reference: func(map[string]*array.Array) (map[string]*array.Array, error) {
+func expect(outputs map[string]any) *definition.Verification {
+	return &definition.Verification{Reference: func(map[string]*array.Array) (map[string]*array.Array, error) {
 		all := map[string]*array.Array{}
 		for name, v := range outputs {
 			a, err := array.From(v)
@@ -252,15 +252,15 @@ __kernel void scale(__global float *y, __global const float *x, const int n) {
 
 const scaleLength = 1000
 
-func scale(modes ...space.Value) task.Definition {
+func scale(modes ...space.Value) definition.Definition {
 	x := make([]float32, scaleLength)
 	for i := range x {
 		x[i] = float32(i)
 	}
-	return task.Definition{
-		Kernel:      task.Kernel{Name: "scale", Source: scaleSource},
-		ProblemSize: []task.Expr{"1000"},
-		Arguments: []task.Argument{
+	return definition.Definition{
+		Kernel:      definition.Kernel{Name: "scale", Source: scaleSource},
+		ProblemSize: []definition.Expr{"1000"},
+		Arguments: []definition.Argument{
 			{Name: "y", Type: "float32", Size: "1000", Output: true},
 			{Name: "x", Data: x},
 			{Name: "n", Value: int32(scaleLength)},
@@ -269,7 +269,7 @@ func scale(modes ...space.Value) task.Definition {
 			{Name: "block_size_x", Values: []space.Value{32, 64}},
 			{Name: "mode", Values: modes},
 		},
-		Verify: &task.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &definition.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			y := make([]float32, in["x"].Len())
 			for i := range y {
 				y[i] = float32(2 * in["x"].Float(i))

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // halves sums the first terms of the series of 1 / (i * (i + 1)), which is 1, for one half of its output, and gives 1 for the other:
@@ -25,22 +25,22 @@ __kernel void halves(__global float *y) {
     y[get_global_id(0)] = get_global_id(0) < 2048 ? sum : 1;
 }`
 
-func halvesDefinition(objective judge.Objective) task.Definition {
-	return task.Definition{
-		Kernel: task.Kernel{Name: "halves", Source: halves}, ProblemSize: []task.Expr{"4096"},
-		Arguments: []task.Argument{{Name: "y", Type: "float32", Size: "4096", Output: true}},
+func halvesDefinition(objective score.Objective) definition.Definition {
+	return definition.Definition{
+		Kernel: definition.Kernel{Name: "halves", Source: halves}, ProblemSize: []definition.Expr{"4096"},
+		Arguments: []definition.Argument{{Name: "y", Type: "float32", Size: "4096", Output: true}},
 		Parameters: []space.Parameter{
 			{Name: "terms", Values: []space.Value{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
 			{Name: "block_size_x", Values: []space.Value{16, 32, 64, 128, 256}},
 		},
-		Verify:    &task.Verification{Expected: map[string]any{"y": slices.Repeat([]float32{1}, 4096)}, ATol: "1"},
+		Verify:    &definition.Verification{Expected: map[string]any{"y": slices.Repeat([]float32{1}, 4096)}, ATol: "1"},
 		Objective: objective,
 	}
 }
 
 // TestFrontOfTimeAndError searches for the front of time and error, and checks each error.
 func TestFrontOfTimeAndError(t *testing.T) {
-	e := open(t, halvesDefinition(judge.Objective{Name: "time", More: []judge.Objective{{Name: "error"}}, Choose: "error < 0.2"}))
+	e := open(t, halvesDefinition(score.Objective{Name: "time", More: []score.Objective{{Name: "error"}}, Choose: "error < 0.2"}))
 	e.session.verifier.least = 0 // the device compares outputs, if nobody needs their error
 	o, err := loop.Run(t.Context(), e.problem, e, loop.Options{MaxEvaluations: 16, Strategy: func(s *space.Space) (search.Strategy, error) {
 		return search.New(search.Auto, s, search.Options{Seed: 1, Budget: 16, Objectives: 2})
@@ -80,11 +80,11 @@ func TestFrontOfTimeAndError(t *testing.T) {
 
 // TestErrorIsMeasuredForMetricsOnly has no readings if nothing needs the error, and none without a reference.
 func TestErrorIsMeasuredForMetricsOnly(t *testing.T) {
-	if r := evaluateFirst(t, halvesDefinition(judge.Objective{})); r.Status != tune.Correct || r.Readings != nil {
+	if r := evaluateFirst(t, halvesDefinition(score.Objective{})); r.Status != tune.Correct || r.Readings != nil {
 		t.Errorf("%s %s, %v", r.Status, r.Reason, r.Readings)
 	}
-	d := halvesDefinition(judge.Objective{})
-	d.Metrics = []task.Metric{{Name: "digits", Expression: "-log2(error_rms)"}}
+	d := halvesDefinition(score.Objective{})
+	d.Metrics = []definition.Metric{{Name: "digits", Expression: "-log2(error_rms)"}}
 	r := evaluateFirst(t, d)
 	rms, ok := hardware.ReadingOf(r.Readings, hardware.ErrorRMS)
 	if r.Status != tune.Correct || !ok || math.Abs(rms.Value-math.Sqrt(0.125)) > 1e-6 {

@@ -38,11 +38,11 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/observe"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // Untimed as the number of timed launches leaves out all but the first launch, whose output is verified: a correct result has no times.
@@ -152,7 +152,7 @@ func (e *Evaluator) newSession(l *Launcher, timer string) (_ *session, err error
 		}
 	}
 	s := l.session(e.problem)
-	if e.problem.Timing().Cache == task.CacheCold {
+	if e.problem.Timing().Cache == definition.CacheCold {
 		s.caches = cachesOf(e.identity, s.Info.GlobalCacheSize)
 	}
 	return s, nil

@@ -10,33 +10,33 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // chase follows pointers through 256 KiB, one load after the other, so that its time is that of the loads.
-func chase(cache task.CacheState) task.Definition {
-	return task.Definition{
-		Kernel: task.Kernel{Name: "chase", Source: `
+func chase(cache definition.CacheState) definition.Definition {
+	return definition.Definition{
+		Kernel: definition.Kernel{Name: "chase", Source: `
 __kernel void chase(__global int *out, __global const int *next) {
     int at = 0;
     for (int i = 0; i < 4096; i++) at = next[at];
     out[0] = at + 1;
 }`},
-		ProblemSize: []task.Expr{"1"},
-		Arguments: []task.Argument{
+		ProblemSize: []definition.Expr{"1"},
+		Arguments: []definition.Argument{
 			{Name: "out", Type: "int32", Size: "1", Output: true},
-			{Name: "next", Type: "int32", Size: "65536", Fill: task.Fill{Expression: "(index + 16 * 1597) % 65536"}},
+			{Name: "next", Type: "int32", Size: "65536", Fill: definition.Fill{Expression: "(index + 16 * 1597) % 65536"}},
 		},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{1}}},
 		Verify:     expect(map[string]any{"out": []int32{1}}),
-		Measure:    task.Measure{Timing: task.Timing{Cache: cache}},
+		Measure:    definition.Measure{Timing: definition.Timing{Cache: cache}},
 	}
 }
 
 func TestColdLaunchesFindTheirDataInMemory(t *testing.T) {
-	warm, cold := evaluateFirst(t, chase(task.CacheWarm)), evaluateFirst(t, chase(task.CacheCold))
+	warm, cold := evaluateFirst(t, chase(definition.CacheWarm)), evaluateFirst(t, chase(definition.CacheCold))
 	wantCorrect(t, "warm", warm)
 	wantCorrect(t, "cold", cold)
 	t.Logf("warm: %v, cold: %v", warm.Stats(), cold.Stats())
@@ -58,24 +58,24 @@ func (s *session) evictions(t testing.TB) uint32 {
 // TestEveryTimedLaunchIsCold counts launches and evictions: of a kernel, of one that works in place, of a pipeline, and
 // of the final measurement.
 func TestEveryTimedLaunchIsCold(t *testing.T) {
-	definition := task.Definition{
-		Kernel:      task.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0] += by; } // standin: count is increment(launches, by)"},
-		ProblemSize: []task.Expr{"1"},
-		Arguments:   []task.Argument{{Name: "launches", Type: "int32", Size: "1", Output: true}},
+	d := definition.Definition{
+		Kernel:      definition.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0] += by; } // standin: count is increment(launches, by)"},
+		ProblemSize: []definition.Expr{"1"},
+		Arguments:   []definition.Argument{{Name: "launches", Type: "int32", Size: "1", Output: true}},
 		Parameters:  []space.Parameter{{Name: "by", Values: []space.Value{1, 2}}},
-		Measure:     task.Measure{Timing: task.Timing{Cache: task.CacheCold, Launches: 3, Warmup: 2}},
+		Measure:     definition.Measure{Timing: definition.Timing{Cache: definition.CacheCold, Launches: 3, Warmup: 2}},
 	}
-	inPlace := definition
-	inPlace.Arguments = []task.Argument{{Name: "launches", Type: "int32", Size: "1", Output: true, RestoreEachLaunch: true}}
-	inPlace.Verify = &task.Verification{Check: func(c space.Configuration, outputs map[string]*array.Array) error { return nil }}
-	pipeline := definition
-	pipeline.Stages = []task.Stage{{Kernel: "count"}, {Kernel: "count", Repeat: "2"}}
+	inPlace := d
+	inPlace.Arguments = []definition.Argument{{Name: "launches", Type: "int32", Size: "1", Output: true, RestoreEachLaunch: true}}
+	inPlace.Verify = &definition.Verification{Check: func(c space.Configuration, outputs map[string]*array.Array) error { return nil }}
+	pipeline := d
+	pipeline.Stages = []definition.Stage{{Kernel: "count"}, {Kernel: "count", Repeat: "2"}}
 	for _, test := range []struct {
 		name       string
-		definition task.Definition
+		definition definition.Definition
 		launches   float64 // of the second configuration, first one included
 	}{
-		{"one kernel", definition, 6},
+		{"one kernel", d, 6},
 		{"in place", inPlace, 1},
 		{"pipeline", pipeline, 6 * 3},
 	} {
@@ -106,22 +106,22 @@ func TestEveryTimedLaunchIsCold(t *testing.T) {
 // TestTimingSettings counts the launches on a buffer that nothing restores.
 func TestTimingSettings(t *testing.T) {
 	for _, test := range []struct {
-		timing   task.Timing
+		timing   definition.Timing
 		launches float64 // with the first one
 		timed    int
 	}{
-		{task.Timing{}, 1 + 1 + 7, 7},
-		{task.Timing{Launches: 3, Warmup: 4}, 1 + 4 + 3, 3},
-		{task.Timing{Launches: 2, Warmup: task.NoWarmup}, 1 + 2, 2},
-		{task.Timing{Launches: 1000, Time: 1}, 1 + 1 + 1, 1},
-		{task.Timing{Launches: 3, Time: time.Hour, Warmup: task.NoWarmup}, 1 + 3, 3},
+		{definition.Timing{}, 1 + 1 + 7, 7},
+		{definition.Timing{Launches: 3, Warmup: 4}, 1 + 4 + 3, 3},
+		{definition.Timing{Launches: 2, Warmup: definition.NoWarmup}, 1 + 2, 2},
+		{definition.Timing{Launches: 1000, Time: 1}, 1 + 1 + 1, 1},
+		{definition.Timing{Launches: 3, Time: time.Hour, Warmup: definition.NoWarmup}, 1 + 3, 3},
 	} {
-		e := open(t, task.Definition{
-			Kernel:      task.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0]++; } // standin: count is increment(launches, 1); count takes 1000 * launch"},
-			ProblemSize: []task.Expr{"1"},
-			Arguments:   []task.Argument{{Name: "launches", Type: "int32", Size: "1"}},
+		e := open(t, definition.Definition{
+			Kernel:      definition.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0]++; } // standin: count is increment(launches, 1); count takes 1000 * launch"},
+			ProblemSize: []definition.Expr{"1"},
+			Arguments:   []definition.Argument{{Name: "launches", Type: "int32", Size: "1"}},
 			Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{1}}},
-			Measure:     task.Measure{Timing: test.timing},
+			Measure:     definition.Measure{Timing: test.timing},
 		})
 		r := e.evaluateFor(t, nil)
 		if got := e.read(t, "launches").Float(0); got != test.launches || len(r.Times) != test.timed || r.EarlyStopped {

@@ -16,20 +16,20 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 func TestWhatTheDeviceCannotLaunchIsSkippedWithAReason(t *testing.T) {
-	d := task.Definition{
-		Kernel: task.Kernel{Name: "k", Source: `
+	d := definition.Definition{
+		Kernel: definition.Kernel{Name: "k", Source: `
 // standin: k is nothing()
 __kernel __attribute__((reqd_work_group_size(16, 2, 1))) void k(__global char *y) { y[0] = 1; }`},
-		ProblemSize: []task.Expr{"1"},
-		BlockSize:   [3]task.Expr{"bx", "by", "bz"},
-		Arguments:   []task.Argument{{Name: "y", Type: "int8", Size: "1 + device.max_allocation * huge"}},
+		ProblemSize: []definition.Expr{"1"},
+		BlockSize:   [3]definition.Expr{"bx", "by", "bz"},
+		Arguments:   []definition.Argument{{Name: "y", Type: "int8", Size: "1 + device.max_allocation * huge"}},
 		Parameters: []space.Parameter{
 			{Name: "bx", Values: []space.Value{16}}, {Name: "by", Values: []space.Value{2}}, {Name: "bz", Values: []space.Value{1}},
 			{Name: "huge", Values: []space.Value{0}},
@@ -54,10 +54,10 @@ __kernel __attribute__((reqd_work_group_size(16, 2, 1))) void k(__global char *y
 }
 
 func TestBuffersBeyondTheDevicesMemoryAreSkipped(t *testing.T) {
-	d := task.Definition{
-		Kernel:      task.Kernel{Name: "k", Source: "__kernel void k(__global char *a) { a[0] = 1; }"},
-		ProblemSize: []task.Expr{"1"},
-		Arguments:   []task.Argument{{Name: "a", Type: "int8", Size: "device.max_allocation"}},
+	d := definition.Definition{
+		Kernel:      definition.Kernel{Name: "k", Source: "__kernel void k(__global char *a) { a[0] = 1; }"},
+		ProblemSize: []definition.Expr{"1"},
+		Arguments:   []definition.Argument{{Name: "a", Type: "int8", Size: "device.max_allocation"}},
 	}
 	info, err := testDevice(t).Info()
 	if err != nil {
@@ -81,7 +81,7 @@ func TestBuffersBeyondTheDevicesMemoryAreSkipped(t *testing.T) {
 
 // poisonable is a definition whose configurations lose the session's queue where poison is
 // 1, as a kernel that reads out of bounds does on a GPU.
-func poisonable(e **Evaluator) task.Definition {
+func poisonable(e **Evaluator) definition.Definition {
 	d := scale(1)
 	d.Parameters = append(d.Parameters, space.Parameter{Name: "poison", Values: []space.Value{0, 1}})
 	d.Kernel.Source = ""

@@ -8,17 +8,17 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/footprint"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // tiles is a pipeline of two kernels whose local memory depends on the configuration: 4·tile bytes, and 4·tile of an
 // argument.
-func tiles() task.Definition {
-	return task.Definition{
-		Kernel: task.Kernel{Name: "tiles", Source: `
+func tiles() definition.Definition {
+	return definition.Definition{
+		Kernel: definition.Kernel{Name: "tiles", Source: `
 // standin: declared is fill(out, 1); declared uses 4 * tile; given is fill(out, 2)
 __kernel void declared(__global float *out) {
     __local float t[tile];
@@ -27,18 +27,18 @@ __kernel void declared(__global float *out) {
     out[get_global_id(0)] = t[0];
 }
 __kernel void given(__global float *out, __local float *t) { t[get_local_id(0)] = 2; out[get_global_id(0)] = t[0]; }`},
-		ProblemSize: []task.Expr{"64"},
-		BlockSize:   [3]task.Expr{"1"},
-		Stages:      []task.Stage{{Kernel: "declared", Arguments: []string{"out"}}, {Kernel: "given"}},
-		Arguments:   []task.Argument{{Name: "out", Type: "float32", Size: "64"}, {Name: "t", Type: "float32", LocalSize: "tile + 1"}},
+		ProblemSize: []definition.Expr{"64"},
+		BlockSize:   [3]definition.Expr{"1"},
+		Stages:      []definition.Stage{{Kernel: "declared", Arguments: []string{"out"}}, {Kernel: "given"}},
+		Arguments:   []definition.Argument{{Name: "out", Type: "float32", Size: "64"}, {Name: "t", Type: "float32", LocalSize: "tile + 1"}},
 		Parameters:  []space.Parameter{{Name: "tile", Values: []space.Value{64, 256}}},
 	}
 }
 
 func TestBuildRestrictionsRefuseBuiltKernels(t *testing.T) {
 	d := tiles()
-	d.BuildRestrictions = []task.Expr{"local_bytes <= 4 * 64 + 4"}
-	d.Metrics = []task.Metric{{Name: "KiB", Expression: "local_bytes / 1024"}}
+	d.BuildRestrictions = []definition.Expr{"local_bytes <= 4 * 64 + 4"}
+	d.Metrics = []definition.Metric{{Name: "KiB", Expression: "local_bytes / 1024"}}
 	e := open(t, d)
 	r := e.evaluateFor(t, nil)
 	if want := []hardware.Reading{{Quantity: footprint.LocalBytes, Value: 260}}; r.Status != tune.Correct || !slices.Equal(r.Readings, want) {
@@ -55,7 +55,7 @@ func TestBuildRestrictionsRefuseBuiltKernels(t *testing.T) {
 // TestAKnownFootprintIsNotFoundAgain has readings of another process.
 func TestAKnownFootprintIsNotFoundAgain(t *testing.T) {
 	d := tiles()
-	d.BuildRestrictions = []task.Expr{"spill_bytes == 0"}
+	d.BuildRestrictions = []definition.Expr{"spill_bytes == 0"}
 	e := open(t, d)
 	c := configurationOf(t, e.problem, nil)
 	for spilled, want := range map[float64]tune.Status{0: tune.Correct, 64: tune.Constraints} {
@@ -83,7 +83,7 @@ func TestAnUnknownFootprintHasAReason(t *testing.T) {
 			t.Errorf("%s: %+v, want a reason", name, reading)
 		}
 	}
-	d.BuildRestrictions = []task.Expr{"spill_bytes == 0 or tile > 64"}
+	d.BuildRestrictions = []definition.Expr{"spill_bytes == 0 or tile > 64"}
 	e = open(t, d)
 	_, err := e.One(context.Background(), configurationOf(t, e.problem, nil), Prebuilt{})
 	if err == nil || !strings.Contains(err.Error(), "needs spill_bytes, which is not known of tile=64: the driver") {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 var imageTypes = map[string]cl.ImageType{
@@ -46,13 +46,13 @@ func FormatOf(format cl.ImageFormat) string {
 	return ""
 }
 
-func imageFormat(i *task.Image) cl.ImageFormat {
+func imageFormat(i *definition.Image) cl.ImageFormat {
 	order, channel, _ := strings.Cut(i.Format, "/")
 	return cl.ImageFormat{Order: channelOrders[order], Type: channelTypes[channel]}
 }
 
 // imageTypeName returns the type of an image in OpenCL C.
-func imageTypeName(i *task.Image) string { return "image" + i.Shape + "_t" }
+func imageTypeName(i *definition.Image) string { return "image" + i.Shape + "_t" }
 
 // checkImage refuses an image whose format or size the device does not support.
 func (s *session) checkImage(info problem.Argument, pixels []int) error {
@@ -86,7 +86,7 @@ func joined(sizes []int) string {
 }
 
 // newImage makes the image of a buffer. It lies in the buffer if its shape is 1d_buffer, and apart otherwise.
-func (s *session) newImage(i *task.Image, pixels []int, b *buffer) error {
+func (s *session) newImage(i *definition.Image, pixels []int, b *buffer) error {
 	desc := cl.ImageDesc{Type: imageTypes[i.Shape], Width: pixels[0]}
 	b.region = [3]int{1, 1, 1}
 	copy(b.region[:], pixels)
@@ -108,7 +108,7 @@ func (s *session) newImage(i *task.Image, pixels []int, b *buffer) error {
 }
 
 // newSampler makes the sampler of an argument.
-func (s *session) newSampler(given *task.Sampler) (*cl.Sampler, error) {
+func (s *session) newSampler(given *definition.Sampler) (*cl.Sampler, error) {
 	filter := cl.FilterNearest
 	if given.Filter == "linear" {
 		filter = cl.FilterLinear

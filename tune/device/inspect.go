@@ -9,9 +9,9 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // An Inspector launches one configuration as often as its owner wants, to find faults of the kernel. It measures
@@ -125,10 +125,10 @@ func (i *Inspector) Constant() []bool {
 	for _, k := range i.programs[false].kernels {
 		for index, a := range k.launch.Arguments {
 			info, err := k.ArgInfo(index)
-			if infos[a].Kind == task.AliasArgument {
+			if infos[a].Kind == definition.AliasArgument {
 				a = infos[a].Buffer
 			}
-			isBuffer := err == nil && infos[a].Kind == task.BufferArgument
+			isBuffer := err == nil && infos[a].Kind == definition.BufferArgument
 			constantHere := isBuffer && (info.Qualifier&cl.TypeConst != 0 || info.Address == cl.AddressConstant)
 			constantBefore := constant[a] || !used[a]
 			constant[a] = constantHere && constantBefore

@@ -11,9 +11,9 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A commandJudge is the problem's command that judges outputs. It stays for all configurations, and gets arrays in files that stay, too.
@@ -24,7 +24,7 @@ type commandJudge struct {
 }
 
 // newCommandJudge makes the folders of a command, within another folder ("": that of the system for temporary files).
-func newCommandJudge(command *task.Command, within string) (*commandJudge, error) {
+func newCommandJudge(command *definition.Command, within string) (*commandJudge, error) {
 	folder, err := os.MkdirTemp(within, "ndtune-verify-")
 	if err == nil {
 		err = errors.Join(os.Mkdir(filepath.Join(folder, "inputs"), 0o700), os.Mkdir(filepath.Join(folder, "outputs"), 0o700))
@@ -48,7 +48,7 @@ func (j *commandJudge) close() {
 
 // judgeByCommand hands the buffers and images to the problem's command. An error that is no *Failure says that the
 // command itself does not work, which is no configuration's fault.
-func (t *trial) judgeByCommand(ctx context.Context, command *task.Command) (err error) {
+func (t *trial) judgeByCommand(ctx context.Context, command *definition.Command) (err error) {
 	if t.outside == nil {
 		if t.outside, err = newCommandJudge(command, t.scratch); err != nil {
 			return err

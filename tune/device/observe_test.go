@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/observe"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // counter counts launches. It fails in its third observation.
@@ -39,14 +39,14 @@ func init() {
 	observe.Register("counter", func(hardware.Device) (observe.Instrument, error) { return counted, nil })
 }
 
-func observed() task.Definition {
-	return task.Definition{
-		Kernel:      task.Kernel{Name: "one", Source: "__kernel void one(__global int *y) { y[get_global_id(0)] += 1; } // standin: one is increment(y, 1)"},
-		ProblemSize: []task.Expr{"64"},
-		Arguments:   []task.Argument{{Name: "y", Type: "int32", Size: "64", Output: true}},
+func observed() definition.Definition {
+	return definition.Definition{
+		Kernel:      definition.Kernel{Name: "one", Source: "__kernel void one(__global int *y) { y[get_global_id(0)] += 1; } // standin: one is increment(y, 1)"},
+		ProblemSize: []definition.Expr{"64"},
+		Arguments:   []definition.Argument{{Name: "y", Type: "int32", Size: "64", Output: true}},
 		Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{1, 2, 4, 8}}},
-		Metrics:     []task.Metric{{Name: "rate", Expression: "launches / milliseconds"}},
-		Measure: task.Measure{Instruments: []task.Instrument{
+		Metrics:     []definition.Metric{{Name: "rate", Expression: "launches / milliseconds"}},
+		Measure: definition.Measure{Instruments: []definition.Instrument{
 			{Quantities: []string{"launches", "milliseconds"}, Registered: "counter", Window: 5 * time.Millisecond},
 		}},
 	}
@@ -140,7 +140,7 @@ func TestInstrumentsOfLaunchesAndConfigurations(t *testing.T) {
 	*launches, *computes = framed{}, framed{}
 	d := observed()
 	d.Arguments[0].RestoreEachLaunch = true
-	d.Metrics, d.Measure = nil, task.Measure{Timing: task.Timing{Launches: 5}, Observe: []string{"indexone", "none"}, Instruments: []task.Instrument{
+	d.Metrics, d.Measure = nil, definition.Measure{Timing: definition.Timing{Launches: 5}, Observe: []string{"indexone", "none"}, Instruments: []definition.Instrument{
 		{Quantities: []string{"none"}, Registered: "computes", Each: hardware.EachConfiguration},
 		{Quantities: []string{"indexone"}, Registered: "launches", Each: hardware.EachLaunch},
 	}}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestAPipelineSwapsItsBuffers takes one step a launch, with buffers that change places, and compares with the
@@ -20,7 +20,7 @@ func TestAPipelineSwapsItsBuffers(t *testing.T) {
 	d := stepping()
 	reference := *d.Verify.Problem
 	d.Kernel = reference.Kernel
-	d.Stages = []task.Stage{{Kernel: "one_step", Repeat: "steps + wrong", Swap: [2]string{"u_new", "u"}}}
+	d.Stages = []definition.Stage{{Kernel: "one_step", Repeat: "steps + wrong", Swap: [2]string{"u_new", "u"}}}
 	d.Arguments[0].RestoreEachLaunch, d.Arguments[1].RestoreEachLaunch = true, true
 	e := open(t, d)
 	o, err := loop.Run(context.Background(), e.problem, e, loop.Options{})
@@ -45,24 +45,24 @@ func TestAPipelineSwapsItsBuffers(t *testing.T) {
 
 // TestScalarsThatChangeByStep marks the launches of nested loops in a buffer.
 func TestScalarsThatChangeByStep(t *testing.T) {
-	d := task.Definition{
-		Kernel: task.Kernel{Source: `
+	d := definition.Definition{
+		Kernel: definition.Kernel{Source: `
 // standin: clear is fill(out, 0); mark is set(out, at, value)
 __kernel void clear(__global int *out) { out[get_global_id(0)] = 0; }
 __kernel void mark(const int at, __global int *out, const int value) { if (get_global_id(0) == 0) out[at] = value + out[at]; }`},
-		ProblemSize: []task.Expr{"12"},
-		Arguments: []task.Argument{
-			{Name: "out", Type: "int32", Size: "12", Output: true, Fill: task.Fill{Kind: array.Constant, Value: "7"}},
+		ProblemSize: []definition.Expr{"12"},
+		Arguments: []definition.Argument{
+			{Name: "out", Type: "int32", Size: "12", Output: true, Fill: definition.Fill{Kind: array.Constant, Value: "7"}},
 			{Name: "at", Type: "int32", Value: "4 * i + j"}, {Name: "value", Type: "int32", Value: "10 * i + j + 1"},
 		},
 		Parameters: one("block_size_x", 4),
-		Stages: []task.Stage{
-			{Kernel: "clear", Arguments: []string{"out"}, BlockSize: [3]task.Expr{"0"}},
-			{Repeat: "3", Index: "i", Stages: []task.Stage{
-				{Kernel: "mark", Arguments: []string{"at", "out", "value"}, Repeat: "i + 1", Index: "j", ProblemSize: []task.Expr{"1"}},
+		Stages: []definition.Stage{
+			{Kernel: "clear", Arguments: []string{"out"}, BlockSize: [3]definition.Expr{"0"}},
+			{Repeat: "3", Index: "i", Stages: []definition.Stage{
+				{Kernel: "mark", Arguments: []string{"at", "out", "value"}, Repeat: "i + 1", Index: "j", ProblemSize: []definition.Expr{"1"}},
 			}},
 		},
-		Verify: &task.Verification{Expected: map[string]any{"out": []int32{1, 0, 0, 0, 11, 12, 0, 0, 21, 22, 23, 0}}},
+		Verify: &definition.Verification{Expected: map[string]any{"out": []int32{1, 0, 0, 0, 11, 12, 0, 0, 21, 22, 23, 0}}},
 	}
 	r := evaluateFirst(t, d)
 	wantCorrect(t, "nested loops", r)
@@ -77,13 +77,13 @@ __kernel void mark(const int at, __global int *out, const int value) { if (get_g
 }
 
 func TestOffsetsAndWorkGroupsOfTheDriver(t *testing.T) {
-	d := task.Definition{
-		Kernel:       task.Kernel{Name: "ids", Source: "__kernel void ids(__global int *out) { out[get_global_id(0)] = get_global_offset(0) + 100; }"},
-		ProblemSize:  []task.Expr{"5"},
-		GlobalOffset: []task.Expr{"3"},
-		Arguments:    []task.Argument{{Name: "out", Type: "int32", Size: "9", Output: true}},
+	d := definition.Definition{
+		Kernel:       definition.Kernel{Name: "ids", Source: "__kernel void ids(__global int *out) { out[get_global_id(0)] = get_global_offset(0) + 100; }"},
+		ProblemSize:  []definition.Expr{"5"},
+		GlobalOffset: []definition.Expr{"3"},
+		Arguments:    []definition.Argument{{Name: "out", Type: "int32", Size: "9", Output: true}},
 		Parameters:   []space.Parameter{{Name: "block_size_x", Values: []space.Value{0, 1, 5}}},
-		Verify:       &task.Verification{Expected: map[string]any{"out": []int32{0, 0, 0, 103, 103, 103, 103, 103, 0}}},
+		Verify:       &definition.Verification{Expected: map[string]any{"out": []int32{0, 0, 0, 103, 103, 103, 103, 103, 0}}},
 	}
 	for name, r := range evaluateAll(t, d) {
 		wantCorrect(t, name, r)

@@ -5,8 +5,8 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // partialSums has each of groups work-groups sum a part of each row of x: out has one row of partial sums
@@ -24,13 +24,13 @@ __kernel void partial_sums(__global float *out, __global const float *x) {
     out[row * groups + g] = sum;
 }`
 
-func partialSum(groups ...space.Value) task.Definition {
-	return task.Definition{
-		Kernel:      task.Kernel{Name: "partial_sums", Source: partialSums},
-		ProblemSize: []task.Expr{"4 * groups"},
-		Arguments: []task.Argument{
+func partialSum(groups ...space.Value) definition.Definition {
+	return definition.Definition{
+		Kernel:      definition.Kernel{Name: "partial_sums", Source: partialSums},
+		ProblemSize: []definition.Expr{"4 * groups"},
+		Arguments: []definition.Argument{
 			{Name: "out", Type: "float32", Size: "4 * groups", Output: true},
-			{Name: "x", Type: "float32", Size: "1024", Fill: task.Fill{Kind: array.Sequence}},
+			{Name: "x", Type: "float32", Size: "1024", Fill: definition.Fill{Kind: array.Sequence}},
 		},
 		Parameters: []space.Parameter{{Name: "groups", Values: groups}, {Name: "mode", Values: []space.Value{0, 1, 2}}},
 	}
@@ -47,13 +47,13 @@ func TestPartialSumsAreReducedBeforeTheyAreCompared(t *testing.T) {
 	for i, out := 0, e.read(t, "out"); i < out.Len(); i += 2 {
 		sums = append(sums, float32(out.Float(i)+out.Float(i+1)))
 	}
-	for name, verify := range map[string]task.Verification{
+	for name, verify := range map[string]definition.Verification{
 		"kernel": {Problem: &simple},
 		"data":   {Expected: map[string]any{"out": sums}},
 	} {
 		for rows, want := range map[string]string{"4": "out: the sum of row 1: got ", "": "out: the sum: got "} {
 			d := partialSum(1, 2, 64)
-			verify.Compare = map[string]task.Comparison{"out": {As: array.Sum, Rows: rows}}
+			verify.Compare = map[string]definition.Comparison{"out": {As: array.Sum, Rows: rows}}
 			d.Verify = &verify
 			e := open(t, d)
 			for _, groups := range []int{2, 1, 64} {
@@ -72,9 +72,9 @@ func TestPartialSumsAreReducedBeforeTheyAreCompared(t *testing.T) {
 // TestRowsThatDoNotFitAreNotCompared has a number of rows that depends on the configuration.
 func TestRowsThatDoNotFitAreNotCompared(t *testing.T) {
 	d := partialSum(1, 2)
-	d.Verify = &task.Verification{
+	d.Verify = &definition.Verification{
 		Expected: map[string]any{"out": make([]float32, 10)},
-		Compare:  map[string]task.Comparison{"out": {As: array.Max, Rows: "groups == 1 ? 3 : 8"}},
+		Compare:  map[string]definition.Comparison{"out": {As: array.Max, Rows: "groups == 1 ? 3 : 8"}},
 	}
 	e := open(t, d)
 	wantStatus(t, "the output", e.evaluateFor(t, nil), tune.Constraints, "the 4 elements of out are not 3 rows of one length")
@@ -87,19 +87,19 @@ func TestAMultisetMayHaveAnyOrder(t *testing.T) {
 	for i := range right {
 		right[i] = int32(i / 2)
 	}
-	d := task.Definition{
-		Kernel: task.Kernel{Name: "permute", Source: `
+	d := definition.Definition{
+		Kernel: definition.Kernel{Name: "permute", Source: `
 // standin: permute is index(out, leap == 1 ? 0.5 : -0.5, leap == 1 ? 0 : 50); permute is set(out, 0, 0); permute is set(out, leap == 1 ? 7 : 93, odd)
 __kernel void permute(__global int *out) {
     int i = get_global_id(0);
     out[i * leap % 100] = i == 7 ? odd : i / 2;
 }`},
-		ProblemSize: []task.Expr{"100"},
-		Arguments:   []task.Argument{{Name: "out", Type: "int32", Size: "100", Output: true}},
+		ProblemSize: []definition.Expr{"100"},
+		Arguments:   []definition.Argument{{Name: "out", Type: "int32", Size: "100", Output: true}},
 		Parameters:  []space.Parameter{{Name: "leap", Values: []space.Value{1, 99}}, {Name: "odd", Values: []space.Value{3, 4}}},
-		Verify: &task.Verification{
+		Verify: &definition.Verification{
 			Expected: map[string]any{"out": right},
-			Compare:  map[string]task.Comparison{"out": {As: array.Multiset}},
+			Compare:  map[string]definition.Comparison{"out": {As: array.Multiset}},
 		},
 	}
 	e := open(t, d)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // references makes the correct outputs of a problem when they are first needed, and keeps them on the
@@ -73,7 +73,7 @@ func (r *references) checkNumbers(outputs map[string]*array.Array) error {
 		if !info.Output {
 			continue
 		}
-		switch text := judge.NaNs(info.Name, outputs[info.Name]); {
+		switch text := score.NaNs(info.Name, outputs[info.Name]); {
 		case text == "":
 		case r.problem.ReferenceVaries():
 			return fail(tune.Correctness, "%s", text)

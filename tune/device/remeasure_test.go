@@ -9,17 +9,17 @@ import (
 
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestTheFinalMeasurementWarmsUp has configurations whose buffers have different sizes, so that each turn makes
 // them anew. A launch that is not timed comes before the timed one.
 func TestTheFinalMeasurementWarmsUp(t *testing.T) {
-	e := open(t, task.Definition{
-		Kernel:      task.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0]++; } // standin: count is increment(launches, 1)"},
-		ProblemSize: []task.Expr{"1"},
-		Arguments:   []task.Argument{{Name: "launches", Type: "int32", Size: "size"}},
+	e := open(t, definition.Definition{
+		Kernel:      definition.Kernel{Name: "count", Source: "__kernel void count(__global int *launches) { launches[0]++; } // standin: count is increment(launches, 1)"},
+		ProblemSize: []definition.Expr{"1"},
+		Arguments:   []definition.Argument{{Name: "launches", Type: "int32", Size: "size"}},
 		Parameters:  []space.Parameter{{Name: "size", Values: []space.Value{64, 128}}},
 	})
 	all := []space.Configuration{configurationOf(t, e.problem, nil), configurationOf(t, e.problem, map[string]space.Value{"size": 128})}
@@ -33,14 +33,14 @@ func TestTheFinalMeasurementWarmsUp(t *testing.T) {
 }
 
 func TestTheFinalMeasurementTakesTurns(t *testing.T) {
-	e := open(t, task.Definition{
-		Kernel: task.Kernel{Name: "enter", Source: `
+	e := open(t, definition.Definition{
+		Kernel: definition.Kernel{Name: "enter", Source: `
 #if mine == 4
     no such statement;
 #endif
 __kernel void enter(__global int *book) { book[1 + book[0]++] = mine; }`},
-		ProblemSize: []task.Expr{"1"},
-		Arguments:   []task.Argument{{Name: "book", Type: "int32", Size: "64"}},
+		ProblemSize: []definition.Expr{"1"},
+		Arguments:   []definition.Argument{{Name: "book", Type: "int32", Size: "64"}},
 		Parameters:  []space.Parameter{{Name: "mine", Values: []space.Value{1, 2, 3, 4}}},
 	})
 	var all []space.Configuration
@@ -96,11 +96,11 @@ func TestTheFinalMeasurementBuildsNothingAgain(t *testing.T) {
 	for i := range mostKept + 1 {
 		times = append(times, i+1)
 	}
-	e := open(t, task.Definition{
-		Kernel: task.Kernel{Name: "last", Source: `__kernel void last(__global int *x) {}
+	e := open(t, definition.Definition{
+		Kernel: definition.Kernel{Name: "last", Source: `__kernel void last(__global int *x) {}
 // standin: last is nothing(); last takes 1000 * thousands; build fails "no licence ` + rand.Text() + `" after 11`}, // a count of its own
-		ProblemSize: []task.Expr{"1"},
-		Arguments:   []task.Argument{{Name: "x", Type: "int32", Size: "1"}},
+		ProblemSize: []definition.Expr{"1"},
+		Arguments:   []definition.Argument{{Name: "x", Type: "int32", Size: "1"}},
 		Parameters:  []space.Parameter{{Name: "thousands", Values: times}},
 	})
 	var all []space.Configuration

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestDisturbedLaunchesAreRepeated has seven timed launches of 1 ms, the third to the ninth, of which some take longer.
@@ -23,10 +23,10 @@ func TestDisturbedLaunchesAreRepeated(t *testing.T) {
 		{"one, and all that are repeated", "launch == 5 || launch > 9", 100, 11, 4},
 		{"the first and the warm-up, which are not timed", "launch < 3", 100, 7, 0},
 	} {
-		e := open(t, task.Definition{
-			Kernel:      task.Kernel{Name: "k", Source: fmt.Sprintf("__kernel void k(__global int *a) { } // standin: k is nothing(); k takes 1000000 + 1000000 * %d * (%s)", c.factor, c.disturbed)},
-			ProblemSize: []task.Expr{"1"},
-			Arguments:   []task.Argument{{Name: "a", Type: "int32", Size: "1"}},
+		e := open(t, definition.Definition{
+			Kernel:      definition.Kernel{Name: "k", Source: fmt.Sprintf("__kernel void k(__global int *a) { } // standin: k is nothing(); k takes 1000000 + 1000000 * %d * (%s)", c.factor, c.disturbed)},
+			ProblemSize: []definition.Expr{"1"},
+			Arguments:   []definition.Argument{{Name: "a", Type: "int32", Size: "1"}},
 			Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{1}}},
 		})
 		r := e.evaluateFor(t, nil)

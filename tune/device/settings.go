@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Setter changes settings of a device and reports whether they were others before, as observe.Control.Set does. Its owner
@@ -37,7 +37,7 @@ func (t *trial) set(ctx context.Context) (changed bool, err error) {
 	if t.session.batches() && t.first > 0 {
 		n = int(max(1, min(batchable/t.first, batchMost)))
 	}
-	for began := time.Now(); time.Since(began) < task.SettingWarmup; {
+	for began := time.Now(); time.Since(began) < definition.SettingWarmup; {
 		if err := ctx.Err(); err != nil {
 			return true, err
 		}

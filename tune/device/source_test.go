@@ -6,16 +6,16 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestSPIRV runs a module where the device takes it. Other devices refuse it with a reason.
 func TestSPIRV(t *testing.T) {
-	d := task.Definition{
-		Kernel:      task.Kernel{Name: "affine", File: filepath.Join("testdata", "affine.spv")},
-		ProblemSize: []task.Expr{"4"},
-		Arguments: []task.Argument{
+	d := definition.Definition{
+		Kernel:      definition.Kernel{Name: "affine", File: filepath.Join("testdata", "affine.spv")},
+		ProblemSize: []definition.Expr{"4"},
+		Arguments: []definition.Argument{
 			{Name: "out", Type: "uint32", Size: "4", Output: true}, {Name: "x", Type: "uint32", Data: []uint32{0, 1, 2, 3}},
 		},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{4}}},
@@ -36,16 +36,16 @@ func TestSPIRV(t *testing.T) {
 
 // TestCXX builds C++ for OpenCL where the driver compiles it.
 func TestCXX(t *testing.T) {
-	d := task.Definition{
-		Kernel: task.Kernel{Name: "sums", BuildOptions: []string{"-cl-std=CLC++"}, Source: `
+	d := definition.Definition{
+		Kernel: definition.Kernel{Name: "sums", BuildOptions: []string{"-cl-std=CLC++"}, Source: `
 template <typename T, int n> T sum(const __global T *x) {
 	T s = 0;
 	for (int i = 0; i < n; i++) s += x[i];
 	return s;
 }
 __kernel void sums(__global int *out, __global const int *x) { *out = sum<int, width>(x); }`},
-		ProblemSize: []task.Expr{"1"},
-		Arguments: []task.Argument{
+		ProblemSize: []definition.Expr{"1"},
+		Arguments: []definition.Argument{
 			{Name: "out", Type: "int32", Size: "1", Output: true}, {Name: "x", Type: "int32", Data: []int32{1, 2, 3, 4}},
 		},
 		Parameters: []space.Parameter{{Name: "width", Values: []space.Value{3, 4}}},

@@ -6,22 +6,22 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // increment adds one to a buffer in place, which every launch does once more.
-func increment(restore bool) task.Definition {
+func increment(restore bool) definition.Definition {
 	want := make([]int32, 64)
 	for i := range want {
 		want[i] = int32(i + 1)
 	}
-	return task.Definition{
-		Kernel:      task.Kernel{Name: "increment", Source: "__kernel void increment(__global int *x) { x[get_global_id(0)]++; } // standin: increment is increment(x, 1)"},
-		ProblemSize: []task.Expr{"64"},
-		Arguments: []task.Argument{{
-			Name: "x", Type: "int32", Size: "64", Fill: task.Fill{Kind: array.Sequence},
+	return definition.Definition{
+		Kernel:      definition.Kernel{Name: "increment", Source: "__kernel void increment(__global int *x) { x[get_global_id(0)]++; } // standin: increment is increment(x, 1)"},
+		ProblemSize: []definition.Expr{"64"},
+		Arguments: []definition.Argument{{
+			Name: "x", Type: "int32", Size: "64", Fill: definition.Fill{Kind: array.Sequence},
 			Output: true, RestoreEachLaunch: restore,
 		}},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{16, 32, 64}}},
@@ -103,8 +103,8 @@ func TestNoConfigurationSeesAnothers(t *testing.T) {
 	for i := range 64 {
 		want[i] = float32(2 * i)
 	}
-	d := task.Definition{
-		Kernel: task.Kernel{Name: "destroy", Source: `
+	d := definition.Definition{
+		Kernel: definition.Kernel{Name: "destroy", Source: `
 // standin: destroy is axpy(y, 2, x); destroy is fill(x, 0 / 0); destroy is set(y, 99, 1) when block_size_x == 32
 __kernel void destroy(__global float *y, __global float *x) {
     int i = get_global_id(0);
@@ -112,10 +112,10 @@ __kernel void destroy(__global float *y, __global float *x) {
     x[i] = NAN;
     if (block_size_x == 32) y[99] += 1;
 }`},
-		ProblemSize: []task.Expr{"64"},
-		Arguments: []task.Argument{
+		ProblemSize: []definition.Expr{"64"},
+		Arguments: []definition.Argument{
 			{Name: "y", Type: "float32", Size: "100", Output: true},
-			{Name: "x", Type: "float32", Size: "64", Fill: task.Fill{Kind: array.Sequence}},
+			{Name: "x", Type: "float32", Size: "64", Fill: definition.Fill{Kind: array.Sequence}},
 		},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{16, 32, 64}}},
 		Verify:     expect(map[string]any{"y": want}),
@@ -129,20 +129,20 @@ __kernel void destroy(__global float *y, __global float *x) {
 // TestBuffersFollowTheConfiguration has sizes that depend on a parameter, back and forth,
 // and references that follow them.
 func TestBuffersFollowTheConfiguration(t *testing.T) {
-	d := task.Definition{
-		Kernel: task.Kernel{Name: "grow", Source: `
+	d := definition.Definition{
+		Kernel: definition.Kernel{Name: "grow", Source: `
 // standin: grow is copy(y, x); grow is increment(y, global_x)
 __kernel void grow(__global int *y, __global const int *x) {
     int i = get_global_id(0);
     y[i] = x[i] + get_global_size(0);
 }`},
-		ProblemSize: []task.Expr{"16 * times"},
-		Arguments: []task.Argument{
+		ProblemSize: []definition.Expr{"16 * times"},
+		Arguments: []definition.Argument{
 			{Name: "y", Type: "int32", Size: "16 * times", Output: true},
-			{Name: "x", Type: "int32", Size: "16 * times", Fill: task.Fill{Kind: array.Sequence}},
+			{Name: "x", Type: "int32", Size: "16 * times", Fill: definition.Fill{Kind: array.Sequence}},
 		},
 		Parameters: []space.Parameter{{Name: "times", Values: []space.Value{3, 1, 2}}},
-		Verify: &task.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &definition.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			y := make([]int32, in["x"].Len())
 			for i := range y {
 				y[i] = int32(i + len(y))
@@ -171,12 +171,12 @@ func TestReferencesAreKeptWithinBounds(t *testing.T) {
 	for i := range 2*maxReferences + 3 {
 		values = append(values, i+1)
 	}
-	d := task.Definition{
-		Kernel:      task.Kernel{Name: "ones", Source: "__kernel void ones(__global int *y) { y[get_global_id(0)] = 1; } // standin: ones is fill(y, 1)"},
-		ProblemSize: []task.Expr{"1"},
-		Arguments:   []task.Argument{{Name: "y", Type: "int32", Size: "n", Output: true}},
+	d := definition.Definition{
+		Kernel:      definition.Kernel{Name: "ones", Source: "__kernel void ones(__global int *y) { y[get_global_id(0)] = 1; } // standin: ones is fill(y, 1)"},
+		ProblemSize: []definition.Expr{"1"},
+		Arguments:   []definition.Argument{{Name: "y", Type: "int32", Size: "n", Output: true}},
 		Parameters:  []space.Parameter{{Name: "n", Values: values}},
-		Verify: &task.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &definition.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			return map[string]*array.Array{"y": in["y"]}, nil
 		}},
 	}

@@ -5,13 +5,13 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/definition"
 )
 
 // simulation is a struct of 56 bytes with padding, a nested struct, a vector of 3 and an array.
-var simulation = []task.StructType{
-	{Name: "range", Fields: []task.StructField{{Name: "low", Type: "int16"}, {Name: "high", Type: "int64"}}},
-	{Name: "simulation", Fields: []task.StructField{
+var simulation = []definition.StructType{
+	{Name: "range", Fields: []definition.StructField{{Name: "low", Type: "int16"}, {Name: "high", Type: "int64"}}},
+	{Name: "simulation", Fields: []definition.StructField{
 		{Name: "flag", Type: "uchar"}, {Name: "ids", Type: "int32", Count: "k"}, {Name: "limits", Type: "range"},
 		{Name: "scale", Type: "real"}, {Name: "tag", Type: "bytes", Count: "3"}, {Name: "step", Type: "float2"}, {Name: "last", Type: "uint"},
 	}},
@@ -27,16 +27,16 @@ func TestStructByValue(t *testing.T) {
 		"flag": true, "ids": []any{-1, "k * unroll", 5}, "limits": map[string]any{"low": -7, "high": 1 << 40},
 		"scale": "unroll / 4", "tag": []int{1, 2, 3}, "step": []any{0.5, "dt"}, "last": 9,
 	}
-	d := task.Definition{
-		Kernel: task.Kernel{Name: "take", Source: simulationSource + `
+	d := definition.Definition{
+		Kernel: definition.Kernel{Name: "take", Source: simulationSource + `
 __kernel void take(__global float *out, simulation s) {
     out[0] = sizeof(s); out[1] = s.flag; out[2] = s.ids[0]; out[3] = s.ids[1]; out[4] = s.ids[2]; out[5] = s.limits.low;
     out[6] = s.limits.high >> 40; out[7] = s.scale; out[8] = s.tag[0] + 10 * s.tag[2]; out[9] = s.step.x; out[10] = s.step.y; out[11] = s.last;
 }`},
-		Constants:   []task.Constant{{Name: "k", Value: 3}, {Name: "real", Value: "float"}, {Name: "dt", Value: "0.225f"}},
-		ProblemSize: []task.Expr{"1"},
+		Constants:   []definition.Constant{{Name: "k", Value: 3}, {Name: "real", Value: "float"}, {Name: "dt", Value: "0.225f"}},
+		ProblemSize: []definition.Expr{"1"},
 		Types:       simulation,
-		Arguments: []task.Argument{
+		Arguments: []definition.Argument{
 			{Name: "out", Type: "float32", Size: "12", Output: true},
 			{Name: "s", Type: "simulation", Value: value},
 		},
@@ -52,12 +52,12 @@ __kernel void take(__global float *out, simulation s) {
 }
 
 func TestBytesByValue(t *testing.T) {
-	d := task.Definition{
-		Kernel: task.Kernel{Name: "take", Source: `
+	d := definition.Definition{
+		Kernel: definition.Kernel{Name: "take", Source: `
 typedef struct { int a; float b; } pair;
 __kernel void take(__global float *out, pair p) { out[0] = p.a; out[1] = p.b; }`},
-		ProblemSize: []task.Expr{"1"},
-		Arguments: []task.Argument{
+		ProblemSize: []definition.Expr{"1"},
+		Arguments: []definition.Argument{
 			{Name: "out", Type: "float32", Size: "2", Output: true},
 			{Name: "p", Type: "bytes", Value: "07000000 0000803f"},
 		},
@@ -67,12 +67,12 @@ __kernel void take(__global float *out, pair p) { out[0] = p.a; out[1] = p.b; }`
 }
 
 // bodies moves structs from one buffer to another.
-func bodies(change string) task.Definition {
-	types := []task.StructType{{Name: "body", Fields: []task.StructField{
+func bodies(change string) definition.Definition {
+	types := []definition.StructType{{Name: "body", Fields: []definition.StructField{
 		{Name: "position", Type: "float3"}, {Name: "mass", Type: "float"}, {Name: "neighbours", Type: "int", Count: "2"},
 	}}}
-	kernel := func(name, change string) task.Kernel {
-		return task.Kernel{Name: name, Source: `
+	kernel := func(name, change string) definition.Kernel {
+		return definition.Kernel{Name: name, Source: `
 typedef struct { float3 position; float mass; int neighbours[2]; } body;
 __kernel void ` + name + `(__global body *out, __global const body *in) {
     size_t i = get_global_id(0);
@@ -83,17 +83,17 @@ __kernel void ` + name + `(__global body *out, __global const body *in) {
     out[i] = b;
 }`}
 	}
-	d := task.Definition{
-		Kernel: kernel("move", change), ProblemSize: []task.Expr{"100"}, Types: types,
-		Arguments: []task.Argument{
+	d := definition.Definition{
+		Kernel: kernel("move", change), ProblemSize: []definition.Expr{"100"}, Types: types,
+		Arguments: []definition.Argument{
 			{Name: "out", Type: "body", Size: "100", Output: true},
-			{Name: "in", Type: "body", Size: "100", Fill: task.Fill{Kind: array.Random}},
+			{Name: "in", Type: "body", Size: "100", Fill: definition.Fill{Kind: array.Random}},
 		},
 	}
 	reference := d
 	reference.Kernel = kernel("reference", "")
-	reference.Types = append([]task.StructType(nil), types...)
-	d.Verify = &task.Verification{Problem: &reference}
+	reference.Types = append([]definition.StructType(nil), types...)
+	d.Verify = &definition.Verification{Problem: &reference}
 	return d
 }
 

@@ -6,15 +6,15 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestTarget builds a kernel of which one configuration needs the target sm_90a, on compute capability 9.0, and is refused with a
 // reason on other devices. Another one needs more local memory than the device says.
 func TestTarget(t *testing.T) {
-	d := task.Definition{
-		Kernel: task.Kernel{Name: "k", Target: "{special == 1 ? 'sm_90a' : ''}", Source: `
+	d := definition.Definition{
+		Kernel: definition.Kernel{Name: "k", Target: "{special == 1 ? 'sm_90a' : ''}", Source: `
 // standin: k uses kib * 1024; k is index(out, 2, 2 * (kib * 256 - 127)); k is set(out, 127, 2 * (kib * 256 - 128)); build fails "error: no such instruction" when special
 __kernel __attribute__((reqd_work_group_size(128, 1, 1))) void k(__global int *out)
 {
@@ -32,12 +32,12 @@ __kernel __attribute__((reqd_work_group_size(128, 1, 1))) void k(__global int *o
 	barrier(CLK_LOCAL_MEM_FENCE);
 	out[i] = shared[kib * 256 - 128 + (i + 1) % 128];
 }`},
-		ProblemSize: []task.Expr{"128"},
-		Arguments:   []task.Argument{{Name: "out", Type: "int32", Size: "128", Output: true}},
+		ProblemSize: []definition.Expr{"128"},
+		Arguments:   []definition.Argument{{Name: "out", Type: "int32", Size: "128", Output: true}},
 		Parameters: []space.Parameter{
 			{Name: "block_size_x", Values: []space.Value{128}}, {Name: "special", Values: []space.Value{0, 1}}, {Name: "kib", Values: []space.Value{1, 200, 300}},
 		},
-		Verify: &task.Verification{Check: func(c space.Configuration, outputs map[string]*array.Array) error {
+		Verify: &definition.Verification{Check: func(c space.Configuration, outputs map[string]*array.Array) error {
 			for i := range outputs["out"].Len() {
 				if got, want := outputs["out"].Float(i), float64(2*(c.Int("kib")*256-128+(i+1)%128)); got != want {
 					return fmt.Errorf("out[%d] = %v, not %v", i, got, want)

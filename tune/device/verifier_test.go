@@ -10,24 +10,24 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // large is a kernel whose output is wrong in one place where «wrong» says so.
-func large(n int) task.Definition {
-	return task.Definition{
-		Kernel: task.Kernel{Name: "fill", Source: `
+func large(n int) definition.Definition {
+	return definition.Definition{
+		Kernel: definition.Kernel{Name: "fill", Source: `
 // standin: fill is index(y, 1, 0); fill is set(y, 4321, 4321.5) when wrong
 __kernel void fill(__global float *y) {
     int i = get_global_id(0);
     y[i] = i + (wrong && i == 4321 ? 0.5f : 0);
 }`},
-		Constants:   []task.Constant{{Name: "n", Value: n}},
-		ProblemSize: []task.Expr{"n"},
-		Arguments:   []task.Argument{{Name: "y", Type: "float32", Size: "n", Output: true}},
+		Constants:   []definition.Constant{{Name: "n", Value: n}},
+		ProblemSize: []definition.Expr{"n"},
+		Arguments:   []definition.Argument{{Name: "y", Type: "float32", Size: "n", Output: true}},
 		Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{64, 32}}, {Name: "wrong", Values: []space.Value{0, 1}}},
-		Verify: &task.Verification{ATol: "0.1", Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &definition.Verification{ATol: "0.1", Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			y := make([]float32, in["y"].Len())
 			for i := range y {
 				y[i] = float32(i)

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // A judge compares arrays as outputs of a session, on the device and on the host alone.
@@ -23,11 +23,11 @@ type comparer struct {
 // newJudge is a judge of outputs of n elements of a type.
 func newJudge(t testing.TB, typ array.Type, n int) *comparer {
 	t.Helper()
-	e := open(t, task.Definition{
-		Kernel:      task.Kernel{Name: "nothing", Source: "__kernel void nothing(__global uchar *y) {} // standin: nothing is nothing()"},
-		ProblemSize: []task.Expr{"1"},
-		Arguments:   []task.Argument{{Name: "y", Type: typ.String(), Size: task.Expr(fmt.Sprint(n)), Output: true}},
-		Verify: &task.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+	e := open(t, definition.Definition{
+		Kernel:      definition.Kernel{Name: "nothing", Source: "__kernel void nothing(__global uchar *y) {} // standin: nothing is nothing()"},
+		ProblemSize: []definition.Expr{"1"},
+		Arguments:   []definition.Argument{{Name: "y", Type: typ.String(), Size: definition.Expr(fmt.Sprint(n)), Output: true}},
+		Verify: &definition.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			return in, nil
 		}},
 	})
@@ -57,7 +57,7 @@ func (j *comparer) compare(t testing.TB, out, ref *array.Array, absolute, relati
 	j.output(t, out)
 	s := j.evaluator.session
 	s.verifier.least = least
-	j.variant.Tolerance = judge.Tolerance{Absolute: absolute, Relative: relative}
+	j.variant.Tolerance = score.Tolerance{Absolute: absolute, Relative: relative}
 	before := s.verifier.passed
 	_, err = s.compare(j.evaluator.problem, j.variant, map[string]*array.Array{"y": ref})
 	return err, s.verifier.passed > before

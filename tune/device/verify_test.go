@@ -10,9 +10,9 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // oneStep adds 1 to each cell.
@@ -31,24 +31,24 @@ __kernel void many_steps(__global float *u_new, __global const float *u) {
     u_new[i] = u[i] + (steps + wrong);
 }`
 
-func stepping() task.Definition {
-	reference := task.Definition{
-		Kernel:      task.Kernel{Name: "one_step", Source: oneStep},
-		ProblemSize: []task.Expr{"200"},
-		Arguments:   []task.Argument{{Name: "u_new", Type: "float32", Size: "200"}, {Name: "u", Type: "float32", Size: "200"}},
+func stepping() definition.Definition {
+	reference := definition.Definition{
+		Kernel:      definition.Kernel{Name: "one_step", Source: oneStep},
+		ProblemSize: []definition.Expr{"200"},
+		Arguments:   []definition.Argument{{Name: "u_new", Type: "float32", Size: "200"}, {Name: "u", Type: "float32", Size: "200"}},
 		Parameters:  one("block_size_x", 50),
 	}
-	return task.Definition{
-		Kernel:      task.Kernel{Name: "many_steps", Source: manySteps},
-		ProblemSize: []task.Expr{"200"},
-		Arguments: []task.Argument{
+	return definition.Definition{
+		Kernel:      definition.Kernel{Name: "many_steps", Source: manySteps},
+		ProblemSize: []definition.Expr{"200"},
+		Arguments: []definition.Argument{
 			{Name: "u_new", Type: "float32", Size: "200", Output: true},
-			{Name: "u", Type: "float32", Size: "200", Fill: task.Fill{Kind: array.Random}},
+			{Name: "u", Type: "float32", Size: "200", Fill: definition.Fill{Kind: array.Random}},
 		},
 		Parameters: []space.Parameter{
 			{Name: "steps", Values: []space.Value{1, 2, 3, 6}}, {Name: "wrong", Values: []space.Value{0, 1}}, {Name: "block_size_x", Values: []space.Value{25}},
 		},
-		Verify: &task.Verification{Problem: &reference, Launches: "steps", Swap: [2]string{"u_new", "u"}},
+		Verify: &definition.Verification{Problem: &reference, Launches: "steps", Swap: [2]string{"u_new", "u"}},
 	}
 }
 
@@ -69,23 +69,23 @@ func TestReferenceByAnotherKernel(t *testing.T) {
 
 // TestScratchDependsOnTheConfiguration: a kernel with scratch of its own is verified by one of its configurations.
 func TestScratchDependsOnTheConfiguration(t *testing.T) {
-	d := task.Definition{
-		Kernel: task.Kernel{Name: "two_passes", Source: `
+	d := definition.Definition{
+		Kernel: definition.Kernel{Name: "two_passes", Source: `
 // standin: two_passes is scale(y, x, 2 + wrong); two_passes is fill(scratch, groups) over groups
 __kernel void two_passes(__global float *y, __global float *scratch, __global const float *x) {
     int i = get_global_id(0);
     if (i < groups) scratch[i] = groups;
     y[i] = (2 + wrong) * x[i];
 }`},
-		ProblemSize: []task.Expr{"200"},
-		Arguments: []task.Argument{
+		ProblemSize: []definition.Expr{"200"},
+		Arguments: []definition.Argument{
 			{Name: "y", Type: "float32", Size: "200", Output: true}, {Name: "scratch", Type: "float32", Size: "groups"},
-			{Name: "x", Type: "float32", Size: "200", Fill: task.Fill{Kind: array.Random, Low: "1", High: "2"}},
+			{Name: "x", Type: "float32", Size: "200", Fill: definition.Fill{Kind: array.Random, Low: "1", High: "2"}},
 		},
 		Parameters: []space.Parameter{{Name: "groups", Values: []space.Value{4, 8}}, {Name: "wrong", Values: []space.Value{0, 1}}, {Name: "block_size_x", Values: []space.Value{25}}},
 	}
 	reference := d
-	d.Verify = &task.Verification{Problem: &reference, Configuration: map[string]space.Value{"groups": 4, "wrong": 0}}
+	d.Verify = &definition.Verification{Problem: &reference, Configuration: map[string]space.Value{"groups": 4, "wrong": 0}}
 	e := open(t, d)
 	wantCorrect(t, "as the reference", e.evaluateFor(t, nil))
 	wantCorrect(t, "other scratch", e.evaluateFor(t, map[string]space.Value{"groups": 8}))
@@ -99,7 +99,7 @@ __kernel void two_passes(__global float *y, __global float *scratch, __global co
 func TestVectorsAreComparedWithScalars(t *testing.T) {
 	d := stepping()
 	d.Kernel.Source = strings.ReplaceAll(manySteps, "float", "float4")
-	d.ProblemSize = []task.Expr{"50"}
+	d.ProblemSize = []definition.Expr{"50"}
 	for i := range d.Arguments {
 		d.Arguments[i].Type, d.Arguments[i].Size = "float4", "50"
 	}
@@ -135,19 +135,19 @@ func TestAReferenceThatIsNaNForSomeSizes(t *testing.T) {
 // with: that is said once, and is no configuration's fault.
 func TestAReferenceThatFailsEndsTheRun(t *testing.T) {
 	for name, c := range map[string]struct {
-		spoil func(reference *task.Definition, d *task.Definition)
+		spoil func(reference *definition.Definition, d *definition.Definition)
 		want  string
 	}{
-		"does not build": {func(r, _ *task.Definition) { r.Kernel.Source = `no kernel // standin: build fails "error"` }, "build one_step"},
-		"has no kernel":  {func(r, _ *task.Definition) { r.Kernel.Name = "two_steps" }, "no kernel named two_steps"},
-		"is too large":   {func(r, _ *task.Definition) { r.Parameters = one("block_size_x", 1<<20) }, "work-items > device limit"},
-		"takes other arguments": {func(r, _ *task.Definition) {
-			r.Arguments = append(r.Arguments, task.Argument{Name: "n", Value: int32(1)})
+		"does not build": {func(r, _ *definition.Definition) { r.Kernel.Source = `no kernel // standin: build fails "error"` }, "build one_step"},
+		"has no kernel":  {func(r, _ *definition.Definition) { r.Kernel.Name = "two_steps" }, "no kernel named two_steps"},
+		"is too large":   {func(r, _ *definition.Definition) { r.Parameters = one("block_size_x", 1<<20) }, "work-items > device limit"},
+		"takes other arguments": {func(r, _ *definition.Definition) {
+			r.Arguments = append(r.Arguments, definition.Argument{Name: "n", Value: int32(1)})
 		}, "takes 2 arguments, 3 are given"},
-		"has other sizes": {func(r, d *task.Definition) {
+		"has other sizes": {func(r, d *definition.Definition) {
 			r.Arguments[1].Size = "100 + 0 * device.compute_units"
 		}, "buffer u has 100 elements"},
-		"needs too much": {func(r, _ *task.Definition) {
+		"needs too much": {func(r, _ *definition.Definition) {
 			r.Arguments[0].Size = "device.global_memory"
 			r.Arguments[0].Type = "float32"
 		}, "device limit"},
@@ -216,7 +216,7 @@ func TestReferenceByFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := scale(1, 3)
-	d.Verify = &task.Verification{Files: map[string]string{"y": path}}
+	d.Verify = &definition.Verification{Files: map[string]string{"y": path}}
 	e := open(t, d)
 	wantCorrect(t, "right", e.evaluateFor(t, nil))
 	wantStatus(t, "wrong", e.evaluateFor(t, map[string]space.Value{"mode": 3}), tune.Correctness, "y: element 77: got 154.25, want 154")
@@ -224,7 +224,7 @@ func TestReferenceByFiles(t *testing.T) {
 
 func TestCheckFunction(t *testing.T) {
 	d := scale(1, 3)
-	d.Verify = &task.Verification{Check: func(c space.Configuration, outputs map[string]*array.Array) error {
+	d.Verify = &definition.Verification{Check: func(c space.Configuration, outputs map[string]*array.Array) error {
 		if y := outputs["y"]; len(outputs) != 1 || y.Len() != scaleLength || y.Float(77) != 154 {
 			return errors.New("\xffnot what was asked for")
 		}
@@ -245,16 +245,16 @@ func TestUnverifiedResultsSayThatTheyAre(t *testing.T) {
 
 // nearly is a kernel whose output is off by «off»: relative for floats, absolute for
 // integers.
-func nearly(typ string, off space.Value) task.Definition {
+func nearly(typ string, off space.Value) definition.Definition {
 	want := any([]float32{1000})
 	if typ == "int" {
 		want = []int32{1000}
 	}
-	return task.Definition{
-		Kernel:      task.Kernel{Name: "nearly", Source: "__kernel void nearly(__global " + typ + " *y, float off) { *y = *y * off; } // standin: nearly is scale(y, y, off)"},
-		ProblemSize: []task.Expr{"1"},
-		Arguments: []task.Argument{
-			{Name: "y", Type: typ, Size: "1", Fill: task.Fill{Kind: array.Constant, Value: "1000"}, Output: true},
+	return definition.Definition{
+		Kernel:      definition.Kernel{Name: "nearly", Source: "__kernel void nearly(__global " + typ + " *y, float off) { *y = *y * off; } // standin: nearly is scale(y, y, off)"},
+		ProblemSize: []definition.Expr{"1"},
+		Arguments: []definition.Argument{
+			{Name: "y", Type: typ, Size: "1", Fill: definition.Fill{Kind: array.Constant, Value: "1000"}, Output: true},
 			{Name: "off", Type: "float32", Value: off},
 		},
 		Verify: expect(map[string]any{"y": want}),
@@ -265,7 +265,7 @@ func TestTolerances(t *testing.T) {
 	for _, c := range []struct {
 		typ        string
 		off        space.Value
-		aTol, rTol task.Expr
+		aTol, rTol definition.Expr
 		status     tune.Status
 	}{
 		{"float", 1.00005, "", "", tune.Correct}, {"float", 1.0005, "", "", tune.Correctness},
@@ -292,10 +292,10 @@ func TestTolerancesMayDependOnTheConfiguration(t *testing.T) {
 }
 
 func TestASecondOutputIsComparedToo(t *testing.T) {
-	d := task.Definition{
-		Kernel:      task.Kernel{Name: "two", Source: "__kernel void two(__global int *a, __global int *b) { *a = 1; *b = 2; } // standin: two is set(a, 0, 1); two is set(b, 0, 2)"},
-		ProblemSize: []task.Expr{"1"},
-		Arguments:   []task.Argument{{Name: "a", Type: "int32", Size: "1", Output: true}, {Name: "b", Type: "int32", Size: "1", Output: true}},
+	d := definition.Definition{
+		Kernel:      definition.Kernel{Name: "two", Source: "__kernel void two(__global int *a, __global int *b) { *a = 1; *b = 2; } // standin: two is set(a, 0, 1); two is set(b, 0, 2)"},
+		ProblemSize: []definition.Expr{"1"},
+		Arguments:   []definition.Argument{{Name: "a", Type: "int32", Size: "1", Output: true}, {Name: "b", Type: "int32", Size: "1", Output: true}},
 		Verify:      expect(map[string]any{"a": []int32{1}, "b": []int32{3}}),
 	}
 	wantStatus(t, "the second", evaluateFirst(t, d), tune.Correctness, "b: element 0: got 2, want 3")
@@ -304,14 +304,14 @@ func TestASecondOutputIsComparedToo(t *testing.T) {
 // TestAReferenceThatChangesNothing has a kernel that adds a little to its buffer, and tolerances beyond which the
 // little counts or not.
 func TestAReferenceThatChangesNothing(t *testing.T) {
-	d := task.Definition{
-		Kernel:      task.Kernel{Name: "add", Source: "__kernel void add(__global float *x) { x[get_global_id(0)] += 0.01f; } // standin: add is increment(x, 0.01)"},
-		ProblemSize: []task.Expr{"64"},
-		Arguments:   []task.Argument{{Name: "x", Type: "float32", Size: "64", Output: true, RestoreEachLaunch: true}},
+	d := definition.Definition{
+		Kernel:      definition.Kernel{Name: "add", Source: "__kernel void add(__global float *x) { x[get_global_id(0)] += 0.01f; } // standin: add is increment(x, 0.01)"},
+		ProblemSize: []definition.Expr{"64"},
+		Arguments:   []definition.Argument{{Name: "x", Type: "float32", Size: "64", Output: true, RestoreEachLaunch: true}},
 		Parameters:  one("block_size_x", 32),
-		Verify:      &task.Verification{Expected: map[string]any{"x": slices.Repeat([]float32{0.01}, 64)}},
+		Verify:      &definition.Verification{Expected: map[string]any{"x": slices.Repeat([]float32{0.01}, 64)}},
 	}
-	for atol, want := range map[task.Expr]bool{"0.1": true, "0.001": false} {
+	for atol, want := range map[definition.Expr]bool{"0.1": true, "0.001": false} {
 		d.Verify.ATol = atol
 		if r := evaluateFirst(t, d); r.Status != tune.Correct || (r.Notice != "") != want {
 			t.Errorf("%s: notice %q, %s %s", atol, r.Notice, r.Status, r.Reason)

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
@@ -113,7 +113,7 @@ func (l *Language) Tables(r *Rules, key string) (string, error) {
 // whole-number constants that the problem size, the size of a buffer or a repeat reads. The problem size is that of the
 // problem, or other expressions over its constants; nil: none are given. The error names what cannot be exported: a source
 // that is made for each configuration, a launch that reads the device, or wisdom about another kernel or another source.
-func (l *Language) Export(p *problem.Problem, f *wisdom.File, size []task.Expr) (File, error) {
+func (l *Language) Export(p *problem.Problem, f *wisdom.File, size []definition.Expr) (File, error) {
 	t, err := newTable(p, f, size)
 	if err != nil {
 		return File{}, err

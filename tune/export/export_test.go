@@ -14,12 +14,12 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/internal/foreign"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/export"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
@@ -28,25 +28,25 @@ func scaleSource() string {
 	return "#undef mix\n#define mix ndtune_mix\n#line 1\n" + scale().Kernel.Source
 }
 
-func scale() task.Definition {
-	return task.Definition{
-		Kernel: task.Kernel{Name: "scale", Source: "// \"scale\" \\ ??/ é\n__kernel void scale(__global float *x) { x[get_global_id(0)] *= factor; }", BuildOptions: []string{"-DFAST=1", `-DTEXT="a \"b"`}},
-		Constants: []task.Constant{
+func scale() definition.Definition {
+	return definition.Definition{
+		Kernel: definition.Kernel{Name: "scale", Source: "// \"scale\" \\ ??/ é\n__kernel void scale(__global float *x) { x[get_global_id(0)] *= factor; }", BuildOptions: []string{"-DFAST=1", `-DTEXT="a \"b"`}},
+		Constants: []definition.Constant{
 			{Name: "size", Value: "0x40UL"}, {Name: "range", Value: 32, Host: true}, {Name: "factor", Value: "2.5f"}, {Name: "lambda", Value: "3u"},
 			{Name: "steps", Value: 5, Host: true}, {Name: "depth", Value: 7, Host: true}, {Name: "width", Value: 9, Host: true},
 			{Name: "mix", Value: "1.5f"}, {Name: "tall", Value: "range + lambda", Host: true},
 		},
-		ProblemSize: []task.Expr{"size", "tall"}, GlobalOffset: []task.Expr{"size % 3", "0"},
-		Arguments: []task.Argument{{Name: "x", Type: "float32", Size: "size * max(1, range) + depth + steps", Output: true}},
+		ProblemSize: []definition.Expr{"size", "tall"}, GlobalOffset: []definition.Expr{"size % 3", "0"},
+		Arguments: []definition.Argument{{Name: "x", Type: "float32", Size: "size * max(1, range) + depth + steps", Output: true}},
 		Parameters: []space.Parameter{
 			{Name: "block_size_x", Values: []space.Value{8, 16, 32}}, {Name: "tile", Values: []space.Value{1, 2}},
 			{Name: "part", Values: []space.Value{0.5, 1.0}}, {Name: "class", Values: []space.Value{true, false}}, {Name: "Tile", Values: []space.Value{1, 2.5}}, {Name: "how", Values: []space.Value{"a", "b"}},
 		},
-		GridDiv: [3][]task.Expr{{"block_size_x", `how == "a" and class ? tile : 2 * tile`}, {"int(2 * part)", "0.7 * part"}, nil},
+		GridDiv: [3][]definition.Expr{{"block_size_x", `how == "a" and class ? tile : 2 * tile`}, {"int(2 * part)", "0.7 * part"}, nil},
 	}
 }
 
-func mustProblem(t *testing.T, d task.Definition) *problem.Problem {
+func mustProblem(t *testing.T, d definition.Definition) *problem.Problem {
 	t.Helper()
 	p, err := problem.New(d)
 	if err != nil {
@@ -221,7 +221,7 @@ func TestProgramsChooseAsWisdomDoes(t *testing.T) {
 		{"small", false, small, func() int { return 1 << (2 + r.IntN(8)) }},
 		{"large, of a rate", true, large, func() int { return []int{6_000_000, 1_500_001, 1_500_000, 3_000_000}[r.IntN(4)] + r.IntN(3) }},
 	} {
-		f := &wisdom.File{Key: "scale", Parameters: p.Parameters().Names(), Objective: judge.Objective{Name: "time", Maximize: test.maximize}}
+		f := &wisdom.File{Key: "scale", Parameters: p.Parameters().Names(), Objective: score.Objective{Name: "time", Maximize: test.maximize}}
 		for n := range 120 {
 			c := map[string]space.Value{}
 			for i := range p.Parameters().Len() {
@@ -279,8 +279,8 @@ func TestProgramsChooseAsWisdomDoes(t *testing.T) {
 }
 
 // exportAll returns the files of all languages.
-func exportAll(p *problem.Problem, f *wisdom.File, size []task.Expr) (all []export.File, err error) {
-	for _, in := range []func(*problem.Problem, *wisdom.File, []task.Expr) (export.File, error){export.C.Export, export.Python.Export} {
+func exportAll(p *problem.Problem, f *wisdom.File, size []definition.Expr) (all []export.File, err error) {
+	for _, in := range []func(*problem.Problem, *wisdom.File, []definition.Expr) (export.File, error){export.C.Export, export.Python.Export} {
 		file, err := in(p, f, size)
 		if err != nil {
 			return nil, err
@@ -313,28 +313,28 @@ func TestKernelsThatCannotBeExported(t *testing.T) {
 		}
 		values := map[string]space.Value{}
 		c.Assign(values)
-		return &wisdom.File{Key: "scale", Parameters: p.Parameters().Names(), Objective: judge.Objective{Name: "time"}, Records: []wisdom.Record{{
+		return &wisdom.File{Key: "scale", Parameters: p.Parameters().Names(), Objective: score.Objective{Name: "time"}, Records: []wisdom.Record{{
 			Device: hardware.Device{Name: "d"}, ProblemSize: []int{1, 4}, Configuration: values, Time: 1, Objective: 1, SourceDigest: p.KernelDigest(),
 		}}}
 	}
 	for _, test := range []struct {
-		change func(*task.Definition, *wisdom.File)
+		change func(*definition.Definition, *wisdom.File)
 		want   string
 	}{
-		{func(d *task.Definition, f *wisdom.File) {}, ""},
-		{func(d *task.Definition, f *wisdom.File) { f.Key = "a-b" }, `the key "a-b" is no identifier of C`},
-		{func(d *task.Definition, f *wisdom.File) { f.Key = "lambda" }, "no module of Python can be named lambda, a keyword; give another one with --key, or leave python out of --lang"},
-		{func(d *task.Definition, f *wisdom.File) { d.Kernel.Source = "// a\n// \xe9\n" + d.Kernel.Source }, "line 2 of the source is not text in UTF-8"},
-		{func(d *task.Definition, f *wisdom.File) { f.Records[0].SourceDigest = "another" }, "all records are of another source of the kernel"},
-		{func(d *task.Definition, f *wisdom.File) { f.Parameters = []string{"x"} }, "the wisdom is about the parameters x, the specification has block_size_x"},
-		{func(d *task.Definition, f *wisdom.File) { d.ProblemSize[0] = "size * device.compute_units" }, "problem_size[0]: "},
-		{func(d *task.Definition, f *wisdom.File) {
+		{func(d *definition.Definition, f *wisdom.File) {}, ""},
+		{func(d *definition.Definition, f *wisdom.File) { f.Key = "a-b" }, `the key "a-b" is no identifier of C`},
+		{func(d *definition.Definition, f *wisdom.File) { f.Key = "lambda" }, "no module of Python can be named lambda, a keyword; give another one with --key, or leave python out of --lang"},
+		{func(d *definition.Definition, f *wisdom.File) { d.Kernel.Source = "// a\n// \xe9\n" + d.Kernel.Source }, "line 2 of the source is not text in UTF-8"},
+		{func(d *definition.Definition, f *wisdom.File) { f.Records[0].SourceDigest = "another" }, "all records are of another source of the kernel"},
+		{func(d *definition.Definition, f *wisdom.File) { f.Parameters = []string{"x"} }, "the wisdom is about the parameters x, the specification has block_size_x"},
+		{func(d *definition.Definition, f *wisdom.File) { d.ProblemSize[0] = "size * device.compute_units" }, "problem_size[0]: "},
+		{func(d *definition.Definition, f *wisdom.File) {
 			d.BlockSize[0] = "min(block_size_x, device.max_work_group_size)"
 		}, "the NDRange of scale: "},
-		{func(d *task.Definition, f *wisdom.File) { d.Kernel.BuildOptions = []string{"-DHALF={size / 2}"} }, "the build option -DHALF={size / 2} reads the size size"},
-		{func(d *task.Definition, f *wisdom.File) { d.Parameters[5].Values = []space.Value{"a b"} }, "that no compiler's option can carry"},
-		{func(d *task.Definition, f *wisdom.File) { d.Parameters[5].Values = []space.Value{"a", 3} }, "the parameter how has values of several types"},
-		{func(d *task.Definition, f *wisdom.File) {
+		{func(d *definition.Definition, f *wisdom.File) { d.Kernel.BuildOptions = []string{"-DHALF={size / 2}"} }, "the build option -DHALF={size / 2} reads the size size"},
+		{func(d *definition.Definition, f *wisdom.File) { d.Parameters[5].Values = []space.Value{"a b"} }, "that no compiler's option can carry"},
+		{func(d *definition.Definition, f *wisdom.File) { d.Parameters[5].Values = []space.Value{"a", 3} }, "the parameter how has values of several types"},
+		{func(d *definition.Definition, f *wisdom.File) {
 			d.Kernel.Source, d.Kernel.Func = "", func(space.Configuration) (string, error) { return "x", nil }
 		}, "the source is made for each configuration"},
 	} {

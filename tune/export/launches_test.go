@@ -5,29 +5,29 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/export"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
 // sortSteps is a pipeline whose repetitions read a constant that its problem size does not read.
-func sortSteps(n, steps int) task.Definition {
-	return task.Definition{
-		Kernel:      task.Kernel{Name: "sort", Source: "__kernel void local_sort() {}\n__kernel void merge() {}\n__kernel void clean() {}"},
-		Constants:   []task.Constant{{Name: "n", Value: n}, {Name: "steps", Value: steps, Host: true}, {Name: "scale", Value: 0.5}},
-		ProblemSize: []task.Expr{"n"},
-		Stages: []task.Stage{
+func sortSteps(n, steps int) definition.Definition {
+	return definition.Definition{
+		Kernel:      definition.Kernel{Name: "sort", Source: "__kernel void local_sort() {}\n__kernel void merge() {}\n__kernel void clean() {}"},
+		Constants:   []definition.Constant{{Name: "n", Value: n}, {Name: "steps", Value: steps, Host: true}, {Name: "scale", Value: 0.5}},
+		ProblemSize: []definition.Expr{"n"},
+		Stages: []definition.Stage{
 			{Kernel: "local_sort", Arguments: []string{"keys", "tile"}},
-			{Repeat: "steps", Index: "step", Swap: [2]string{"keys", "count"}, Stages: []task.Stage{
+			{Repeat: "steps", Index: "step", Swap: [2]string{"keys", "count"}, Stages: []definition.Stage{
 				{Kernel: "merge", Arguments: []string{"keys", "count", "stride", "half", "ends"}},
-				{Kernel: "clean", Arguments: []string{"count", "sums", "again"}, Repeat: "step % 2 == 1", ProblemSize: []task.Expr{"n - step"}},
+				{Kernel: "clean", Arguments: []string{"count", "sums", "again"}, Repeat: "step % 2 == 1", ProblemSize: []definition.Expr{"n - step"}},
 			}},
 		},
-		Arguments: []task.Argument{
+		Arguments: []definition.Argument{
 			{Name: "keys", Type: "uint32", Size: "n", Output: true}, {Name: "count", Type: "uint32", Size: "n"},
 			{Name: "stride", Type: "float2", Value: []any{"scale * n", "step"}}, {Name: "half", Type: "double", Value: 0.5}, {Name: "ends", Type: "double", Value: "n - step"}, {Name: "tile", Type: "double", LocalSize: "2 * block_size_x"},
 			{Name: "sums", Type: "double", Size: "3 * block_size_x"}, {Name: "again", Type: "float", Alias: "sums"},
@@ -39,7 +39,7 @@ func sortSteps(n, steps int) task.Definition {
 // wisdomAt is wisdom about a configuration of a problem at a size.
 func wisdomAt(t *testing.T, p *problem.Problem, key string, size []int, block int) *wisdom.File {
 	t.Helper()
-	return &wisdom.File{Key: key, Parameters: p.Parameters().Names(), Objective: judge.Objective{Name: "time"}, Records: []wisdom.Record{{
+	return &wisdom.File{Key: key, Parameters: p.Parameters().Names(), Objective: score.Objective{Name: "time"}, Records: []wisdom.Record{{
 		Device: hardware.Device{Name: "d"}, ProblemSize: size, Configuration: map[string]space.Value{"block_size_x": block}, Time: 1, Objective: 1, SourceDigest: p.KernelDigest(),
 	}}}
 }
@@ -111,7 +111,7 @@ func launchesOf(t *testing.T, n, steps, most int) string {
 // TestSizesOfBuffers: a constant that only the size of a buffer reads is one that the application gives.
 func TestSizesOfBuffers(t *testing.T) {
 	d := scale()
-	d.Constants = append(d.Constants, task.Constant{Name: "other", Value: 4})
+	d.Constants = append(d.Constants, definition.Constant{Name: "other", Value: 4})
 	d.Arguments[0].Size = "size * max(1, range) * depth"
 	p := mustProblem(t, d)
 	f := wisdomAt(t, p, "scale", []int{64, 35}, 8)
@@ -128,21 +128,21 @@ func TestSizesOfBuffers(t *testing.T) {
 // TestPipelinesThatCannotBeWritten names what is missing.
 func TestPipelinesThatCannotBeWritten(t *testing.T) {
 	for _, test := range []struct {
-		change func(*task.Definition)
-		size   []task.Expr
+		change func(*definition.Definition)
+		size   []definition.Expr
 		want   string
 	}{
-		{func(d *task.Definition) {}, nil, ""},
-		{func(d *task.Definition) {}, []task.Expr{"n", "steps"}, ""},
-		{func(d *task.Definition) {
-			d.ProblemSize, d.Stages[0].ProblemSize, d.Stages[1].Stages[0].ProblemSize = nil, []task.Expr{"n"}, []task.Expr{"n"}
+		{func(d *definition.Definition) {}, nil, ""},
+		{func(d *definition.Definition) {}, []definition.Expr{"n", "steps"}, ""},
+		{func(d *definition.Definition) {
+			d.ProblemSize, d.Stages[0].ProblemSize, d.Stages[1].Stages[0].ProblemSize = nil, []definition.Expr{"n"}, []definition.Expr{"n"}
 		}, nil, "the pipeline has no problem_size, which chooses the configuration; give another with --size, such as n or nx,ny"},
-		{func(d *task.Definition) { d.ProblemSize[0] = "n * block_size_x" }, nil, "the size of the problem chooses the configuration, so it reads constants only: problem_size[0]: in \"n * block_size_x\""},
-		{func(d *task.Definition) { d.Stages[1].Repeat = "min(steps, device.compute_units)" }, nil, "device.compute_units"},
-		{func(d *task.Definition) { d.Arguments[2].Value = []any{"scale ** 0.3", "step"} }, nil, "argument stride: scale ** 0.3 cannot be exported"},
-		{func(d *task.Definition) { d.Arguments[6].Size = "ceil(n ** 0.3)" }, nil, "the sizes of the buffers: ceil(n ** 0.3) cannot be exported"},
-		{func(d *task.Definition) {
-			d.Types = []task.StructType{{Name: "row", Fields: []task.StructField{{Name: "x", Type: "float", Count: "n"}}}}
+		{func(d *definition.Definition) { d.ProblemSize[0] = "n * block_size_x" }, nil, "the size of the problem chooses the configuration, so it reads constants only: problem_size[0]: in \"n * block_size_x\""},
+		{func(d *definition.Definition) { d.Stages[1].Repeat = "min(steps, device.compute_units)" }, nil, "device.compute_units"},
+		{func(d *definition.Definition) { d.Arguments[2].Value = []any{"scale ** 0.3", "step"} }, nil, "argument stride: scale ** 0.3 cannot be exported"},
+		{func(d *definition.Definition) { d.Arguments[6].Size = "ceil(n ** 0.3)" }, nil, "the sizes of the buffers: ceil(n ** 0.3) cannot be exported"},
+		{func(d *definition.Definition) {
+			d.Types = []definition.StructType{{Name: "row", Fields: []definition.StructField{{Name: "x", Type: "float", Count: "n"}}}}
 		}, nil, "the length of x in the type row reads the size n"},
 	} {
 		d := sortSteps(8, 3)

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // Rules are the expressions of a problem, its launches and its buffers as tables of data. The files evaluate.h and
@@ -85,7 +85,7 @@ func NewRules(p *problem.Problem, names []string) *Rules {
 // buffersOf returns the names of the buffers, the images and the samplers, in the order of the arguments.
 func buffersOf(p *problem.Problem) (names []string) {
 	for _, a := range p.Arguments() {
-		if a.Kind.HasContent() || a.Kind == task.SamplerArgument {
+		if a.Kind.HasContent() || a.Kind == definition.SamplerArgument {
 			names = append(names, a.Name)
 		}
 	}
@@ -152,7 +152,7 @@ func (r *Rules) lookup(name string) (code, *expression.Node, error) {
 	}
 	if r.problem != nil {
 		constants := r.problem.Constants()
-		if i := slices.IndexFunc(constants, func(c task.Constant) bool { return c.Name == name }); i >= 0 {
+		if i := slices.IndexFunc(constants, func(c definition.Constant) bool { return c.Name == name }); i >= 0 {
 			e := r.problem.ConstantExpression(name)
 			if e != nil && slices.ContainsFunc(r.Names, func(given string) bool { return r.problem.Depends(name, given) }) {
 				n, err := e.Nodes()
@@ -286,7 +286,7 @@ func (r *Rules) addArguments(s *problem.Step, own *step) error {
 
 // scalarSize returns the bytes of a scalar; 0 for other arguments.
 func scalarSize(a *problem.Argument) int {
-	if a.Kind != task.ScalarArgument {
+	if a.Kind != definition.ScalarArgument {
 		return 0
 	}
 	return a.Element.Size()
@@ -298,15 +298,15 @@ func (r *Rules) argument(i int) (int, error) {
 		return row, nil
 	}
 	a := &r.arguments[i]
-	if a.Kind == task.AliasArgument {
+	if a.Kind == definition.AliasArgument {
 		a = &r.arguments[a.Buffer]
 	}
 	own := argumentRules{Name: a.Name, Buffer: slices.Index(r.Buffers, a.Name), Bytes: -1, First: len(r.Parts)}
 	var err error
 	switch a.Kind {
-	case task.BufferArgument, task.LocalArgument:
+	case definition.BufferArgument, definition.LocalArgument:
 		own.Bytes, err = r.size(a)
-	case task.ScalarArgument:
+	case definition.ScalarArgument:
 		own.Bytes = r.addCodes(fmt.Sprintf("arguments.%s in bytes: %s", a.Name, a.Element), []code{{"int", scalarSize(a)}})
 		err = r.addParts(a)
 	}

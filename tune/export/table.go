@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
@@ -77,7 +77,7 @@ type value struct {
 
 // newTable returns the table of a problem. The error names what no language can have: a source that is made for each
 // configuration, or wisdom about another kernel or another source.
-func newTable(p *problem.Problem, f *wisdom.File, size []task.Expr) (*table, error) {
+func newTable(p *problem.Problem, f *wisdom.File, size []definition.Expr) (*table, error) {
 	d := p.Definition()
 	switch {
 	case d.Kernel.Func != nil || d.Kernel.Command != nil:
@@ -111,7 +111,7 @@ func newTable(p *problem.Problem, f *wisdom.File, size []task.Expr) (*table, err
 
 // addSizes adds the problem size, which is that of the problem or of expressions that are given, and the constants
 // that the application gives.
-func (t *table) addSizes(given []task.Expr) error {
+func (t *table) addSizes(given []definition.Expr) error {
 	d := t.problem.Definition()
 	if given == nil {
 		given = d.ProblemSize
@@ -144,7 +144,7 @@ func (t *table) addSizes(given []task.Expr) error {
 }
 
 // compileSize compiles a problem size. The scope has the values of the constants.
-func compileSize(given []task.Expr, constants []task.Constant) (all []*expression.Expression, scope expression.Scope, err error) {
+func compileSize(given []definition.Expr, constants []definition.Constant) (all []*expression.Expression, scope expression.Scope, err error) {
 	scope = expression.Scope{}
 	for _, c := range constants {
 		scope[c.Name] = c.Number()
@@ -160,7 +160,7 @@ func compileSize(given []task.Expr, constants []task.Constant) (all []*expressio
 }
 
 // ProblemSize returns the value of a problem size that is given for a record with some constants.
-func ProblemSize(given []task.Expr, constants []task.Constant) (size []int, err error) {
+func ProblemSize(given []definition.Expr, constants []definition.Constant) (size []int, err error) {
 	all, scope, err := compileSize(given, constants)
 	for _, e := range all {
 		n, failed := e.Int(scope)

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -316,7 +316,7 @@ func (s *station) problemOf(ctx context.Context, next search) (*problem.Problem,
 	if err != nil {
 		return nil, &passing{fmt.Errorf("get the problem: %w", err)}
 	}
-	d, err := task.Decode(data)
+	d, err := definition.Decode(data)
 	if err != nil {
 		return nil, fmt.Errorf("decode the problem: %w", err)
 	}

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 func TestASearchOnTwoAgents(t *testing.T) {
@@ -50,7 +50,7 @@ func TestASearchOnTwoAgents(t *testing.T) {
 
 // TestReadingsCross has readings that are missing, which JSON has no number for, and metrics of them.
 func TestReadingsCross(t *testing.T) {
-	s, p := listen(t), newProblem(t, 20, func(d *task.Definition) {
+	s, p := listen(t), newProblem(t, 20, func(d *definition.Definition) {
 		d.Measure.Observe = []string{hardware.Energy, hardware.Clock}
 	})
 	start(t, s, "machine", opens(&fake{capacity: 3, of: func(c space.Configuration) tune.Result {

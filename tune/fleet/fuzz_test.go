@@ -8,8 +8,8 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/worker"
 )
@@ -20,7 +20,7 @@ func FuzzMessage(f *testing.F) {
 	p := newProblem(f, 3)
 	some := values{"i": record.JSONValue{Value: 1}}
 	now := time.Unix(1e9, 0).UTC()
-	result := tune.Result{Status: tune.Correct, Times: []float64{1.5, 1e-300}, Timestamp: now, Metrics: []judge.MetricValue{{Name: "GB/s", Value: 3}},
+	result := tune.Result{Status: tune.Correct, Times: []float64{1.5, 1e-300}, Timestamp: now, Metrics: []score.MetricValue{{Name: "GB/s", Value: 3}},
 		Readings: []hardware.Reading{{Quantity: hardware.Clock, Value: 1200}}}
 	for i, m := range []versioned{
 		Announcement{Protocol: Protocol, Agent: "a", Machine: "m", Selector: "0:0", Device: gpu, Since: now, Refused: []Refusal{{"s", "why"}}, Silence: 1},

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -151,7 +151,7 @@ func (o *observer) Reobserve(_ context.Context, _ string, all []space.Configurat
 }
 
 func TestFinalistsAreObservedAgain(t *testing.T) {
-	s, p := listen(t), newProblem(t, 5, func(d *task.Definition) { d.Objective.Name = hardware.Energy })
+	s, p := listen(t), newProblem(t, 5, func(d *definition.Definition) { d.Objective.Name = hardware.Energy })
 	e := &observer{fake: &fake{capacity: 1, of: func(c space.Configuration) tune.Result {
 		r := correct(c)
 		r.Readings = []hardware.Reading{{Quantity: hardware.Energy, Value: 9}}

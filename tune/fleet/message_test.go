@@ -15,10 +15,10 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -64,15 +64,15 @@ func TestForeignProblems(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	start(t, s, "m", opens(&fake{of: correct, capacity: 1}))
 	for i, test := range []struct {
-		change func(*task.Definition)
+		change func(*definition.Definition)
 		want   string
 	}{
-		{func(d *task.Definition) {
-			d.Kernel.Source, d.Kernel.Command = "", &task.Command{Args: []string{"touch", ran}}
+		{func(d *definition.Definition) {
+			d.Kernel.Source, d.Kernel.Command = "", &definition.Command{Args: []string{"touch", ran}}
 		}, "names commands to run (kernel.command), and the agent was not started with --allow commands"},
-		{func(d *task.Definition) { d.Kernel.Source, d.Kernel.File = "", "/etc/passwd" }, "names files of this machine (kernel.file)"},
-		{func(d *task.Definition) {
-			d.Measure.Settings = []task.Setting{{Name: hardware.Clock, Expression: "1200"}}
+		{func(d *definition.Definition) { d.Kernel.Source, d.Kernel.File = "", "/etc/passwd" }, "names files of this machine (kernel.file)"},
+		{func(d *definition.Definition) {
+			d.Measure.Settings = []definition.Setting{{Name: hardware.Clock, Expression: "1200"}}
 		}, "changes settings of the device (clock), and the agent was not started with --allow settings"},
 	} {
 		c := connect(t, s)

@@ -8,24 +8,24 @@ import (
 
 	"github.com/ndtune/ndtune/internal/natsserver"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
 var gpu = hardware.Device{Name: "GPU", Vendor: "V", Platform: "P", Driver: "1", Type: "gpu", Version: "OpenCL 3.0", ComputeUnits: 4}
 
 // newProblem has the configurations i = 0 … n-1.
-func newProblem(t testing.TB, n int, changes ...func(*task.Definition)) *problem.Problem {
+func newProblem(t testing.TB, n int, changes ...func(*definition.Definition)) *problem.Problem {
 	t.Helper()
 	var all []space.Value
 	for i := range n {
 		all = append(all, i)
 	}
-	d := task.Definition{
-		Kernel: task.Kernel{Name: "k", Source: " "}, ProblemSize: []task.Expr{"1"},
+	d := definition.Definition{
+		Kernel: definition.Kernel{Name: "k", Source: " "}, ProblemSize: []definition.Expr{"1"},
 		Parameters: []space.Parameter{{Name: "i", Values: all}},
 	}
 	for _, change := range changes {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/ndtune/ndtune/internal/natsserver"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A guarded fleet has the documented server. The user nobody may do nothing, and the server does not know the stranger.
@@ -241,7 +241,7 @@ func TestLargeMessages(t *testing.T) {
 		}
 	}
 	for what, name := range map[string]string{"a configuration": strings.Repeat("i", 8000), "the problem": "i"} {
-		large := newProblem(t, 2, func(d *task.Definition) {
+		large := newProblem(t, 2, func(d *definition.Definition) {
 			d.Parameters[0].Name = name
 			d.Kernel.Source = strings.Repeat(" ", 1<<20)
 		})

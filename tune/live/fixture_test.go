@@ -14,9 +14,9 @@ import (
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/report"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -46,7 +46,7 @@ func newSearch(t testing.TB, n int) search {
 	began := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
 	made := search{header: record.Header{
 		Format: record.FormatLog, Kernel: "k <b>", Device: hardware.Device{Name: "Testing", Timer: hardware.TimerEvent},
-		Parameters: list, Objective: judge.Objective{Name: "time"}, Verified: true, Started: began,
+		Parameters: list, Objective: score.Objective{Name: "time"}, Verified: true, Started: began,
 	}}
 	for i := range n {
 		r := tune.Result{Configuration: s.At(i), Timestamp: began.Add(time.Duration(i+1) * time.Millisecond), Durations: tune.Durations{Build: time.Millisecond}}
@@ -65,7 +65,7 @@ func newSearch(t testing.TB, n int) search {
 func (s search) finals() []tune.Result {
 	all := append([]tune.Result{}, s.results...)
 	for i, ms := range []float64{0.75, 0.5} {
-		all[i].Final, all[i].AtFinal = []float64{ms, ms, ms}, &judge.Judgement{Objective: ms}
+		all[i].Final, all[i].AtFinal = []float64{ms, ms, ms}, &score.Judgement{Objective: ms}
 	}
 	return all
 }

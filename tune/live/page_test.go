@@ -12,11 +12,11 @@ import (
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // look opens the page of a server.
@@ -79,11 +79,11 @@ func (g gated) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 // end all numbers are those of the outcome.
 func TestPageFollowsARun(t *testing.T) {
 	made := newSearch(t, 90)
-	definition := task.Definition{
-		Kernel: task.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []task.Expr{"1"},
+	d := definition.Definition{
+		Kernel: definition.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []definition.Expr{"1"},
 		Parameters: made.header.Parameters,
 	}
-	problem, err := problem.New(definition)
+	problem, err := problem.New(d)
 	if err != nil {
 		t.Fatal(err)
 	}

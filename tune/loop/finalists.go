@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // The final measurement takes finalShare of the time that the results have cost, but at least minFinalBudget milliseconds of kernel
@@ -143,7 +143,7 @@ func (r *run) rounds(places []int, budget float64) (configurations []space.Confi
 	}
 	rounds = int(max(minFinalRounds, min(maxFinalRounds, budget/round)))
 	if changes := r.changes(configurations); changes > 1 {
-		settling := float64(changes) * float64(task.SettingWarmup) / float64(time.Millisecond)
+		settling := float64(changes) * float64(definition.SettingWarmup) / float64(time.Millisecond)
 		rounds = max(minFinalRounds, min(rounds, int(settleBudget/settling)))
 	}
 	return configurations, rounds

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/definition"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A remeasuring fake gives final times by the configuration alone.
@@ -89,14 +89,14 @@ func TestTheFinalMeasurementIncludesTheBaseline(t *testing.T) {
 	}
 	// The final time of 20 is 80 and the best.
 	first := tune.ResultOf(o.Results, map[string]space.Value{"i": 0})
-	if gain, ok := o.Best.GainOver(judge.Objective{Name: "time"}, first); !ok || bestKey(o) != "20" || gain != 1.25 {
+	if gain, ok := o.Best.GainOver(score.Objective{Name: "time"}, first); !ok || bestKey(o) != "20" || gain != 1.25 {
 		t.Errorf("%s is %v times better than the first", bestKey(o), gain)
 	}
 }
 
 func TestTheFinalIsWonByTheObjective(t *testing.T) {
 	d := lineDefinition(5)
-	d.Metrics, d.Objective = []task.Metric{{Name: "work", Expression: "i * i / time"}}, judge.Objective{Name: "work", Maximize: true}
+	d.Metrics, d.Objective = []definition.Metric{{Name: "work", Expression: "i * i / time"}}, score.Objective{Name: "work", Maximize: true}
 	p := mustProblem(t, d)
 	e := &remeasuring{fake: fake{answer: correct}, again: func(c space.Configuration) []float64 {
 		return []float64{[]float64{1, 1, 1, 1, 100}[c.Int("i")]}

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 func TestObjectiveAtIsThatOfRun(t *testing.T) {
@@ -21,8 +21,8 @@ func TestObjectiveAtIsThatOfRun(t *testing.T) {
 	d := hardware.Device{ComputeUnits: 10}
 	for objective, want := range map[string]float64{"": 1, "time": 1, "time_min": 1, "time_median": 1, "time_mean": 2, "rate": 15, "GB/s": 15} {
 		def := lineDefinition(6)
-		def.Metrics = []task.Metric{{Name: "rate", Expression: "i * 3 / time_min"}, {Name: "GB/s", Expression: "rate * time * device.compute_units / 10"}}
-		def.Objective = judge.Objective{Name: objective}
+		def.Metrics = []definition.Metric{{Name: "rate", Expression: "i * 3 / time_min"}, {Name: "GB/s", Expression: "rate * time * device.compute_units / 10"}}
+		def.Objective = score.Objective{Name: objective}
 		p := mustProblem(t, def)
 		f := &fake{device: d, answer: func(space.Configuration) tune.Result { return tune.Result{Status: tune.Correct, Times: times} }}
 		o := mustRun(t, p, f, Options{})
@@ -36,7 +36,7 @@ func TestObjectiveAtIsThatOfRun(t *testing.T) {
 func TestTheLimitAsObjective(t *testing.T) {
 	d := lineDefinition(3)
 	d.Roofline = &tune.Roofline{Flops: "1e9 * (i + 1)"}
-	d.Objective = judge.Objective{Name: judge.MetricOfLimit, Maximize: true}
+	d.Objective = score.Objective{Name: score.MetricOfLimit, Maximize: true}
 	p := mustProblem(t, d)
 	slow := func(c space.Configuration) tune.Result {
 		return tune.Result{Status: tune.Correct, Times: []float64{100 * math.Pow(1.5, float64(c.Int("i")))}}
@@ -54,8 +54,8 @@ func TestTheLimitAsObjective(t *testing.T) {
 // tradeoff is a problem whose configurations i = 0 … n-1 get slower and need less watts.
 func tradeoff(t *testing.T, n int, choose string) *problem.Problem {
 	d := lineDefinition(n)
-	d.Metrics = []task.Metric{{Name: "watts", Expression: "10 * abs(i - 6) + 100 / (1 + i)"}}
-	d.Objective = judge.Objective{Name: "time", More: []judge.Objective{{Name: "watts"}}, Choose: choose}
+	d.Metrics = []definition.Metric{{Name: "watts", Expression: "10 * abs(i - 6) + 100 / (1 + i)"}}
+	d.Objective = score.Objective{Name: "time", More: []score.Objective{{Name: "watts"}}, Choose: choose}
 	return mustProblem(t, d)
 }
 

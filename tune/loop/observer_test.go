@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -52,11 +52,11 @@ func timed(times ...float64) func(space.Configuration) tune.Result {
 
 func TestTheEvaluatorLearnsOfEachNewBest(t *testing.T) {
 	for name, c := range map[string]struct {
-		objective judge.Objective
+		objective score.Objective
 		want      string
 	}{
 		"minimised": {tune.Objective{}, "1 3 6"},
-		"maximised": {judge.Objective{Name: "time_min", Maximize: true}, "1 2 7"},
+		"maximised": {score.Objective{Name: "time_min", Maximize: true}, "1 2 7"},
 	} {
 		d := lineDefinition(8)
 		d.Objective = c.objective

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A reobserving fake observes configurations again: the energies of each round are given by the configuration.
@@ -44,23 +44,23 @@ func (r *reobserving) Reobserve(_ context.Context, _ string, configurations []sp
 func TestFinalistsAreObservedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		objective judge.Objective
+		objective score.Objective
 		tick      float64 // of the counter in milliseconds
 		calls     int
 		rounds    int
 		best      string
 		energy    float64
 	}{
-		{"energy", judge.Objective{Name: "energy"}, 100, 1, 3, "1", 2},
-		{"a metric of it", judge.Objective{Name: "edp"}, 100, 1, 3, "1", 2},
-		{"time and energy", judge.Objective{Name: "time", More: []judge.Objective{{Name: "energy"}}, Choose: "energy"}, 100, 1, 3, "1", 2},
-		{"a slow counter", judge.Objective{Name: "energy"}, 1000, 1, 1, "1", 2},
-		{"a counter that is too slow", judge.Objective{Name: "energy"}, 5000, 0, 0, "0", 10},
-		{"time", judge.Objective{}, 100, 0, 0, "0", 10},
+		{"energy", score.Objective{Name: "energy"}, 100, 1, 3, "1", 2},
+		{"a metric of it", score.Objective{Name: "edp"}, 100, 1, 3, "1", 2},
+		{"time and energy", score.Objective{Name: "time", More: []score.Objective{{Name: "energy"}}, Choose: "energy"}, 100, 1, 3, "1", 2},
+		{"a slow counter", score.Objective{Name: "energy"}, 1000, 1, 1, "1", 2},
+		{"a counter that is too slow", score.Objective{Name: "energy"}, 5000, 0, 0, "0", 10},
+		{"time", score.Objective{}, 100, 0, 0, "0", 10},
 	} {
 		d := line(t, 3).Definition()
 		d.Measure.Observe = []string{hardware.Energy}
-		d.Metrics = append(d.Metrics, task.Metric{Name: "edp", Expression: "energy * time"})
+		d.Metrics = append(d.Metrics, definition.Metric{Name: "edp", Expression: "energy * time"})
 		d.Objective = c.objective
 		p, err := problem.New(d)
 		if err != nil {
@@ -105,16 +105,16 @@ func TestFinalistsAreObservedAgain(t *testing.T) {
 // TestTimeToObserve bounds the time of the observation of the finalists by what is known of the instruments.
 func TestTimeToObserve(t *testing.T) {
 	for _, c := range []struct {
-		measure     task.Measure
+		measure     definition.Measure
 		instruments []hardware.Instrument
 		ms          float64
 		want        time.Duration
 	}{
-		{task.Measure{}, nil, 0.01, 100 * time.Millisecond},
-		{task.Measure{}, []hardware.Instrument{{Quantity: hardware.Energy, TickMS: 100}}, 0.01, 600 * time.Millisecond},
-		{task.Measure{Window: 2 * time.Second}, []hardware.Instrument{{Quantity: hardware.Energy, TickMS: 100}}, 0.01, 2200 * time.Millisecond},
-		{task.Measure{}, []hardware.Instrument{{Quantity: hardware.Power, Source: "power usage"}}, 0.01, 1200 * time.Millisecond},
-		{task.Measure{}, []hardware.Instrument{{Quantity: hardware.Energy, TickMS: 100}}, 5000, 20 * time.Second},
+		{definition.Measure{}, nil, 0.01, 100 * time.Millisecond},
+		{definition.Measure{}, []hardware.Instrument{{Quantity: hardware.Energy, TickMS: 100}}, 0.01, 600 * time.Millisecond},
+		{definition.Measure{Window: 2 * time.Second}, []hardware.Instrument{{Quantity: hardware.Energy, TickMS: 100}}, 0.01, 2200 * time.Millisecond},
+		{definition.Measure{}, []hardware.Instrument{{Quantity: hardware.Power, Source: "power usage"}}, 0.01, 1200 * time.Millisecond},
+		{definition.Measure{}, []hardware.Instrument{{Quantity: hardware.Energy, TickMS: 100}}, 5000, 20 * time.Second},
 	} {
 		d := line(t, 2).Definition()
 		d.Measure = c.measure

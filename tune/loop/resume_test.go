@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestInterruptedAndResumedIsUninterrupted is the promise of the run log, for random
@@ -87,20 +87,20 @@ func TestKnownResults(t *testing.T) {
 func TestReadingsOfKnownResults(t *testing.T) {
 	d := lineDefinition(3)
 	d.Measure.Observe = []string{"energy"}
-	d.Metrics = []task.Metric{{Name: "cost", Expression: "100 / energy"}}
-	d.Objective = judge.Objective{Name: "cost", Maximize: true}
+	d.Metrics = []definition.Metric{{Name: "cost", Expression: "100 / energy"}}
+	d.Objective = score.Objective{Name: "cost", Maximize: true}
 	p := mustProblem(t, d)
 	all := mustSpace(t, p)
 	known := []tune.Result{
-		{Configuration: all.At(0), Status: tune.Correct, Times: []float64{2}, Metrics: []judge.MetricValue{{Name: "energy", Value: 4}, {Name: "cost", Value: 7}}},
-		{Configuration: all.At(1), Status: tune.Correct, Times: []float64{4}, Metrics: []judge.MetricValue{{Name: "energy", Value: 5}}},
+		{Configuration: all.At(0), Status: tune.Correct, Times: []float64{2}, Metrics: []score.MetricValue{{Name: "energy", Value: 4}, {Name: "cost", Value: 7}}},
+		{Configuration: all.At(1), Status: tune.Correct, Times: []float64{4}, Metrics: []score.MetricValue{{Name: "energy", Value: 5}}},
 		{Configuration: all.At(2), Status: tune.Correct, Times: []float64{1}},
 	}
 	o, err := Run(t.Context(), p, &fake{}, Options{Known: known})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []judge.MetricValue{{Name: "energy", Value: 4}, {Name: "cost", Value: 25}}
+	want := []score.MetricValue{{Name: "energy", Value: 4}, {Name: "cost", Value: 25}}
 	if r := o.Results[0]; o.Best == nil || o.Best.Configuration.Int("i") != 0 || r.Objective != 25 || !slices.Equal(r.Metrics, want) {
 		t.Errorf("best %+v, first %+v", o.Best, r)
 	}
@@ -131,13 +131,13 @@ func newScenario(t testing.TB, seed uint64) *scenario {
 	}
 	s.strategy = search.Names()[rng.IntN(len(search.Names()))]
 	d := lineDefinition(s.size)
-	d.Metrics = []task.Metric{{Name: "rate", Expression: "1 / time"}}
+	d.Metrics = []definition.Metric{{Name: "rate", Expression: "1 / time"}}
 	switch rng.IntN(4) {
 	case 0:
-		d.Objective = judge.Objective{Name: "rate", Maximize: true}
+		d.Objective = score.Objective{Name: "rate", Maximize: true}
 	case 1:
-		d.Metrics = append(d.Metrics, task.Metric{Name: "cost", Expression: "(i * 7) % 13 + 1"})
-		d.Objective = judge.Objective{Name: "rate", Maximize: true, More: []judge.Objective{{Name: "cost"}}, Choose: "cost <= 2 * best.cost"}
+		d.Metrics = append(d.Metrics, definition.Metric{Name: "cost", Expression: "(i * 7) % 13 + 1"})
+		d.Objective = score.Objective{Name: "rate", Maximize: true, More: []score.Objective{{Name: "cost"}}, Choose: "cost <= 2 * best.cost"}
 		for search.Check(s.strategy, nil, 2) != nil {
 			s.strategy = search.Names()[rng.IntN(len(search.Names()))]
 		}

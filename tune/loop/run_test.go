@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 func mustRun(t testing.TB, p *problem.Problem, e tune.Evaluator, o Options) *tune.Outcome {
@@ -244,9 +244,9 @@ func TestResultsOfTheLogThatAreNotInTheSpaceAreLeftOut(t *testing.T) {
 
 func TestUnusableTimesNeverWin(t *testing.T) {
 	times := [][]float64{{5}, {0}, {math.NaN()}, {math.Inf(1)}, nil, {3, 0}, {2}, {-1}}
-	for _, objective := range []judge.Objective{{}, {Name: "time_min", Maximize: false}, {Name: "rate", Maximize: true}, {Name: "rate", Maximize: false}} {
+	for _, objective := range []score.Objective{{}, {Name: "time_min", Maximize: false}, {Name: "rate", Maximize: true}, {Name: "rate", Maximize: false}} {
 		d := lineDefinition(len(times))
-		d.Metrics, d.Objective = []task.Metric{{Name: "rate", Expression: "1 / time"}}, objective
+		d.Metrics, d.Objective = []definition.Metric{{Name: "rate", Expression: "1 / time"}}, objective
 		o := mustRun(t, mustProblem(t, d), &fake{answer: func(c space.Configuration) tune.Result {
 			return tune.Result{Status: tune.Correct, Times: times[c.Int("i")]}
 		}}, Options{})
@@ -278,7 +278,7 @@ func TestAResumedResultWithoutAnObjectiveCannotWin(t *testing.T) {
 
 func TestStrategiesMinimise(t *testing.T) {
 	d := lineDefinition(3)
-	d.Metrics, d.Objective = []task.Metric{{Name: "rate", Expression: "1 / time"}}, judge.Objective{Name: "rate", Maximize: true}
+	d.Metrics, d.Objective = []definition.Metric{{Name: "rate", Expression: "1 / time"}}, score.Objective{Name: "rate", Maximize: true}
 	var told []search.Observation
 	mustRun(t, mustProblem(t, d), &fake{answer: func(c space.Configuration) tune.Result {
 		if c.Int("i") == 1 {

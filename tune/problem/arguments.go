@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
-// An Argument is a compiled [task.Argument].
+// An Argument is a compiled [definition.Argument].
 type Argument struct {
-	task.Argument
-	Kind     task.ArgumentKind
+	definition.Argument
+	Kind     definition.ArgumentKind
 	Element  Element
 	Varies   bool                     // its size depends on the configuration or the device
 	Content  *array.Array             // given content of a buffer
@@ -77,7 +77,7 @@ func (a *Argument) Expressions() []*expression.Expression { return append(a.Valu
 
 // ElementsIn returns the number of elements of a buffer or an image.
 func (a *Argument) ElementsIn(env map[string]any) (int, error) {
-	if a.Kind == task.ImageArgument {
+	if a.Kind == definition.ImageArgument {
 		pixels, err := a.PixelsIn(env)
 		n := 1
 		for _, size := range pixels {
@@ -111,14 +111,14 @@ func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope) {
 		if a.Kind.HasContent() && a.Fill.Copy != "" {
 			p.checkCopy(errs, fmt.Sprintf("arguments[%d].fill", i), a)
 		}
-		if a.Kind == task.AliasArgument {
+		if a.Kind == definition.AliasArgument {
 			p.findBuffer(errs, fmt.Sprintf("arguments[%d].alias", i), a)
 		}
 	}
 }
 
-func (p *Problem) compileArgument(errs *fieldErrors, field string, given task.Argument, scope expression.Scope) Argument {
-	a := Argument{Argument: given, Kind: task.BufferArgument}
+func (p *Problem) compileArgument(errs *fieldErrors, field string, given definition.Argument, scope expression.Scope) Argument {
+	a := Argument{Argument: given, Kind: definition.BufferArgument}
 	if count(given.Value != nil, given.LocalSize != "", given.Image != nil, given.Sampler != nil, given.Alias != "") > 1 {
 		errs.addf(field, "is a scalar (value), local memory (local_size), an image, a sampler or an alias, not both")
 		return a
@@ -128,45 +128,45 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given task.Ar
 		refuseContent(errs, field, given, a.Kind)
 	}
 	switch a.Kind {
-	case task.ImageArgument, task.SamplerArgument:
+	case definition.ImageArgument, definition.SamplerArgument:
 		p.compileUntyped(errs, field, &a, scope)
-	case task.BufferArgument:
+	case definition.BufferArgument:
 		if p.compileElement(errs, field, &a, scope) {
 			p.compileBuffer(errs, field, &a, scope)
 		}
-	case task.ScalarArgument:
+	case definition.ScalarArgument:
 		if p.compileElement(errs, field, &a, scope) {
 			p.compileScalar(errs, field, &a, p.withIndices(scope))
 		}
-	case task.LocalArgument:
+	case definition.LocalArgument:
 		if p.compileElement(errs, field, &a, scope) {
 			a.Elements = p.compileSize(errs, field+".local_size", given.LocalSize, p.withIndices(scope))
 		}
-	case task.AliasArgument:
+	case definition.AliasArgument:
 		p.compileElement(errs, field, &a, scope)
 	}
 	return a
 }
 
 // kindOf returns the kind of an argument by the field that only this kind has. A buffer has none.
-func kindOf(given task.Argument) task.ArgumentKind {
+func kindOf(given definition.Argument) definition.ArgumentKind {
 	switch {
 	case given.Image != nil:
-		return task.ImageArgument
+		return definition.ImageArgument
 	case given.Sampler != nil:
-		return task.SamplerArgument
+		return definition.SamplerArgument
 	case given.Value != nil:
-		return task.ScalarArgument
+		return definition.ScalarArgument
 	case given.LocalSize != "":
-		return task.LocalArgument
+		return definition.LocalArgument
 	case given.Alias != "":
-		return task.AliasArgument
+		return definition.AliasArgument
 	}
-	return task.BufferArgument
+	return definition.BufferArgument
 }
 
 // refuseContent adds errors for the fields that only an argument with content has.
-func refuseContent(errs *fieldErrors, field string, given task.Argument, kind task.ArgumentKind) {
+func refuseContent(errs *fieldErrors, field string, given definition.Argument, kind definition.ArgumentKind) {
 	for _, wrong := range []struct {
 		is   bool
 		what string
@@ -185,7 +185,7 @@ func (p *Problem) compileUntyped(errs *fieldErrors, field string, a *Argument, s
 	switch {
 	case a.Type != "":
 		errs.addf(field+".type", "%s has no type; the format of an image says what its pixels are", a.Kind.WithArticle())
-	case a.Kind == task.SamplerArgument:
+	case a.Kind == definition.SamplerArgument:
 		compileSampler(errs, field, a.Sampler)
 	case a.Size != "":
 		errs.addf(field+".size", "the sizes of an image are a list")
@@ -327,7 +327,7 @@ func (p *Problem) findBuffer(errs *fieldErrors, field string, a *Argument) {
 	switch a.Buffer = p.place(a.Alias); {
 	case a.Buffer < 0:
 		errs.add(field, p.unknownArgument(a.Alias))
-	case p.arguments[a.Buffer].Kind != task.BufferArgument:
+	case p.arguments[a.Buffer].Kind != definition.BufferArgument:
 		errs.addf(field, "%s is %s, not a buffer", a.Alias, p.arguments[a.Buffer].Kind.WithArticle())
 	}
 }
@@ -419,7 +419,7 @@ func (p *Problem) compileImage(errs *fieldErrors, field string, a *Argument, sco
 }
 
 // compileSampler checks the words of a sampler.
-func compileSampler(errs *fieldErrors, field string, s *task.Sampler) {
+func compileSampler(errs *fieldErrors, field string, s *definition.Sampler) {
 	for _, word := range []struct {
 		field, given string
 		known        []string

@@ -1,7 +1,7 @@
 package problem
 
 import (
-	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/definition"
 )
 
 // NDRangeOf is the launch of a step in an environment, as launches are derived.
@@ -19,7 +19,7 @@ func (p *Problem) LaunchesIn(environment map[string]any) (*Variant, error) {
 func (p *Problem) BytesIn(environment map[string]any) (all []int, err error) {
 	for _, name := range BuffersOf(p) {
 		a, n := &p.arguments[p.place(name)], 0
-		if a.Kind == task.BufferArgument {
+		if a.Kind == definition.BufferArgument {
 			if n, err = a.ElementsIn(environment); err == nil {
 				n, err = multiply(n, a.Element.Size())
 			}
@@ -35,7 +35,7 @@ func (p *Problem) BytesIn(environment map[string]any) (all []int, err error) {
 // BuffersOf returns the names of the buffers, the images and the samplers.
 func BuffersOf(p *Problem) (names []string) {
 	for _, a := range p.arguments {
-		if a.Kind.HasContent() || a.Kind == task.SamplerArgument {
+		if a.Kind.HasContent() || a.Kind == definition.SamplerArgument {
 			names = append(names, a.Name)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"unsafe"
 
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/definition"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // Digest returns a text that identifies the problem: the results of two problems with one digest are
@@ -64,7 +64,7 @@ func (p *Problem) KernelDigest() string {
 	for _, a := range all.Arguments {
 		own := canonicalArgument{Name: a.Name, Type: a.Type, LocalSize: a.LocalSize, Output: a.Output, Sampler: a.Sampler, Alias: a.Alias}
 		if a.Image != nil {
-			own.Image = &task.Image{Shape: a.Image.Shape, Format: a.Image.Format}
+			own.Image = &definition.Image{Shape: a.Image.Shape, Format: a.Image.Format}
 		}
 		c.Arguments = append(c.Arguments, own)
 	}
@@ -84,7 +84,7 @@ func (p *Problem) MeasurementDigest() string {
 }
 
 // withoutNumbers replaces the expressions that are plain numbers.
-func withoutNumbers(expressions []task.Expr) []task.Expr {
+func withoutNumbers(expressions []definition.Expr) []definition.Expr {
 	expressions = slices.Clone(expressions)
 	for i, e := range expressions {
 		if _, err := strconv.ParseFloat(strings.TrimSpace(e), 64); err == nil {
@@ -96,7 +96,7 @@ func withoutNumbers(expressions []task.Expr) []task.Expr {
 
 // withoutSizes replaces the problem sizes of stages that are plain numbers. The lists of stages inside a
 // stage are copied first.
-func withoutSizes(stages []task.Stage) {
+func withoutSizes(stages []definition.Stage) {
 	for i := range stages {
 		stages[i].ProblemSize = withoutNumbers(stages[i].ProblemSize)
 		stages[i].Stages = slices.Clone(stages[i].Stages)
@@ -109,41 +109,41 @@ type canonicalProblem struct {
 	BuildOptions      string
 	Target            string `json:",omitempty"`
 	Constants         []string
-	ProblemSize       []task.Expr
-	BlockSize         [3]task.Expr
-	GridDiv           [3][]task.Expr
-	GlobalOffset      []task.Expr  `json:",omitempty"`
-	Stages            []task.Stage `json:",omitempty"`
+	ProblemSize       []definition.Expr
+	BlockSize         [3]definition.Expr
+	GridDiv           [3][]definition.Expr
+	GlobalOffset      []definition.Expr  `json:",omitempty"`
+	Stages            []definition.Stage `json:",omitempty"`
 	Arguments         []canonicalArgument
 	Parameters        []string
 	Restrictions      []string
 	Roofline          string `json:",omitempty"`
 	Metrics           string
-	Measure           string      `json:",omitempty"`
-	BuildRestrictions []task.Expr `json:",omitempty"`
-	Objective         judge.Objective
+	Measure           string            `json:",omitempty"`
+	BuildRestrictions []definition.Expr `json:",omitempty"`
+	Objective         score.Objective
 	Seed              uint64
 	Verify            string // what the output is compared with
 	Reference         string
 	Configuration     string
-	Launches          task.Expr
+	Launches          definition.Expr
 	Swap              [2]string
-	ATol, RTol        task.Expr
+	ATol, RTol        definition.Expr
 	Expected          map[string]string
-	Compare           map[string]task.Comparison `json:",omitempty"`
-	Command           []string                   `json:",omitempty"` // of the verification
-	Generator         []string                   `json:",omitempty"` // the command that makes sources
-	Timing            string                     `json:",omitempty"`
-	Settings          []task.Setting             `json:",omitempty"` // of the device
+	Compare           map[string]definition.Comparison `json:",omitempty"`
+	Command           []string                         `json:",omitempty"` // of the verification
+	Generator         []string                         `json:",omitempty"` // the command that makes sources
+	Timing            string                           `json:",omitempty"`
+	Settings          []definition.Setting             `json:",omitempty"` // of the device
 }
 
 type canonicalArgument struct {
 	Name, Type, Size, Value, LocalSize string
 	Content, Fill                      string
 	Output, Restore                    bool
-	Image                              *task.Image   `json:",omitempty"`
-	Sampler                            *task.Sampler `json:",omitempty"`
-	Alias                              string        `json:",omitempty"`
+	Image                              *definition.Image   `json:",omitempty"`
+	Sampler                            *definition.Sampler `json:",omitempty"`
+	Alias                              string              `json:",omitempty"`
 }
 
 func (p *Problem) canonical() canonicalProblem {
@@ -154,7 +154,7 @@ func (p *Problem) canonical() canonicalProblem {
 		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: divisors(d.GridDiv), GlobalOffset: d.GlobalOffset,
 		Stages: portableStages(d.Stages), Metrics: fmt.Sprintf("%q", d.Metrics), Measure: p.canonicalMeasure(),
 		BuildRestrictions: d.BuildRestrictions, Objective: p.Objective(), Seed: d.Seed, Timing: timingDigest(p.Timing()),
-		Settings: slices.SortedFunc(slices.Values(d.Measure.Settings), func(a, b task.Setting) int { return strings.Compare(a.Name, b.Name) }),
+		Settings: slices.SortedFunc(slices.Values(d.Measure.Settings), func(a, b definition.Setting) int { return strings.Compare(a.Name, b.Name) }),
 	}
 	switch {
 	case d.Kernel.Func != nil:
@@ -250,7 +250,7 @@ func withoutFolders(options []string) []string {
 }
 
 // kind returns the kind of the reference.
-func (v *verification) kind(given *task.Verification) string {
+func (v *verification) kind(given *definition.Verification) string {
 	switch {
 	case v.reference != nil:
 		return "problem"

@@ -11,11 +11,11 @@ import (
 	"testing/fstest"
 
 	"github.com/ndtune/ndtune/internal/foreign"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/export"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // pipelines are specifications whose launches are exported, without their kernels.
@@ -153,11 +153,11 @@ func scalarCases(t *testing.T) (cases []foreign.Case) {
 	}
 	for _, typ := range []string{"char", "short", "int", "long", "uchar", "ushort", "uint", "ulong", "half", "float", "double"} {
 		for _, value := range []string{"n", "f", "n > 4", "n % 7 == 0 ? n : -n"} {
-			p, err := problem.New(task.Definition{
-				Kernel: task.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []task.Expr{"1"},
-				Constants:  []task.Constant{{Name: "n", Value: 1}, {Name: "f", Value: 1.0}},
+			p, err := problem.New(definition.Definition{
+				Kernel: definition.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []definition.Expr{"1"},
+				Constants:  []definition.Constant{{Name: "n", Value: 1}, {Name: "f", Value: 1.0}},
 				Parameters: []space.Parameter{{Name: "p", Values: []space.Value{1}}},
-				Arguments:  []task.Argument{{Name: "x", Type: typ, Value: value + " + (p - p)"}},
+				Arguments:  []definition.Argument{{Name: "x", Type: typ, Value: value + " + (p - p)"}},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -216,7 +216,7 @@ func launchesCase(path string, p *problem.Problem, environments []map[string]any
 				switch a := arguments[holder]; {
 				case l.Scalars[place] != nil:
 					fmt.Fprintf(&b, "%s=x%x ", a.Name, l.Scalars[place])
-				case a.Kind == task.LocalArgument:
+				case a.Kind == definition.LocalArgument:
 					fmt.Fprintf(&b, "%s=%d bytes ", a.Name, l.LocalBytes[place])
 				default:
 					fmt.Fprintf(&b, "%s=%d ", nameAt(p, l.Kernel, place), slices.Index(buffers, a.Name))
@@ -239,7 +239,7 @@ func launchesCase(path string, p *problem.Problem, environments []map[string]any
 func bytesCase(path string, p *problem.Problem, environments []map[string]any) foreign.Case {
 	c := foreign.Case{About: path + ": the sizes of the buffers", Environments: environments, Problem: p}
 	for _, a := range p.Arguments() {
-		if a.Kind != task.BufferArgument {
+		if a.Kind != definition.BufferArgument {
 			continue
 		}
 		for _, e := range a.Expressions() {

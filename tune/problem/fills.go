@@ -9,16 +9,16 @@ import (
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
-// A Fill is a compiled [task.Fill] of the scalars and vectors of one type.
+// A Fill is a compiled [definition.Fill] of the scalars and vectors of one type.
 type Fill struct {
 	array.Fill
 	Rule   *expression.Expression // nil: Fill makes the data
-	Source task.Expr              // of the rule
+	Source definition.Expr        // of the rule
 	Item   int                    // the place of the member within the arrays of its struct
 }
 
@@ -26,7 +26,7 @@ type Fill struct {
 var fillNames = []string{"index", "lane", "item"}
 
 // ways returns the number of ways in which a fill gives the content.
-func ways(f task.Fill) int {
+func ways(f definition.Fill) int {
 	return count(f.Kind != "", f.Expression != "", f.Fields != nil, f.Copy != "", f.File != "")
 }
 
@@ -55,7 +55,7 @@ func (p *Problem) compileFills(errs *fieldErrors, field string, a *Argument, sco
 // compileFill returns the fills of the members of an element. The item is the place of the element within the
 // arrays around it.
 func (p *Problem) compileFill(
-	errs *fieldErrors, field string, given task.Fill, e Element, scope expression.Scope, item int,
+	errs *fieldErrors, field string, given definition.Fill, e Element, scope expression.Scope, item int,
 ) []Fill {
 	if e.Struct == nil {
 		if given.Fields != nil {
@@ -95,11 +95,11 @@ func (p *Problem) compileFill(
 }
 
 // compilePlainFill compiles a fill of numbers.
-func (p *Problem) compilePlainFill(errs *fieldErrors, field string, given task.Fill, scope expression.Scope) (f Fill) {
+func (p *Problem) compilePlainFill(errs *fieldErrors, field string, given definition.Fill, scope expression.Scope) (f Fill) {
 	f.Kind, f.Source = given.Kind, given.Expression
 	before := len(errs.errs)
 	f.Value, f.Low, f.High = 0.0, 0.0, 0.0
-	exact := func(name string, source task.Expr) any {
+	exact := func(name string, source definition.Expr) any {
 		if source == "" {
 			return 0.0
 		}
@@ -147,7 +147,7 @@ func (p *Problem) compilePlainFill(errs *fieldErrors, field string, given task.F
 }
 
 // compileFixed compiles an expression over constants.
-func (p *Problem) compileFixed(source task.Expr, scope expression.Scope) (*expression.Expression, error) {
+func (p *Problem) compileFixed(source definition.Expr, scope expression.Scope) (*expression.Expression, error) {
 	e, err := expression.Compile(source, scope)
 	if err == nil && !p.fixed(e) {
 		err = fmt.Errorf("%s depends on the configuration or the device; a fill is the same for all", e)

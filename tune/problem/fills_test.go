@@ -7,18 +7,18 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/definition"
 )
 
 // filled returns the content of n elements of an argument with a fill.
-func filled(t *testing.T, typ string, n int, f task.Fill) (*array.Array, error) {
+func filled(t *testing.T, typ string, n int, f definition.Fill) (*array.Array, error) {
 	t.Helper()
 	d := saxpy()
-	d.Types = []task.StructType{
-		{Name: "link", Fields: []task.StructField{{Name: "to", Type: "int"}, {Name: "weight", Type: "float2"}}},
-		{Name: "cell", Fields: []task.StructField{{Name: "id", Type: "long"}, {Name: "links", Type: "link", Count: "2"}, {Name: "tags", Type: "uchar", Count: "3"}}},
+	d.Types = []definition.StructType{
+		{Name: "link", Fields: []definition.StructField{{Name: "to", Type: "int"}, {Name: "weight", Type: "float2"}}},
+		{Name: "cell", Fields: []definition.StructField{{Name: "id", Type: "long"}, {Name: "links", Type: "link", Count: "2"}, {Name: "tags", Type: "uchar", Count: "3"}}},
 	}
-	d.Arguments[1] = task.Argument{Name: "x", Type: typ, Size: fmt.Sprint(n), Fill: f}
+	d.Arguments[1] = definition.Argument{Name: "x", Type: typ, Size: fmt.Sprint(n), Fill: f}
 	return mustProblem(t, d).Content(1, n)
 }
 
@@ -39,7 +39,7 @@ func TestFillsByExpression(t *testing.T) {
 		{"-index", "int64", []float64{0, -1, -2, -3, -4}},
 		{"alpha", "float16", []float64{0.5, 0.5, 0.5, 0.5, 0.5}},
 	} {
-		a, err := filled(t, c.typ, 5, task.Fill{Expression: c.expression})
+		a, err := filled(t, c.typ, 5, definition.Fill{Expression: c.expression})
 		if err != nil {
 			t.Errorf("%s: %v", c.expression, err)
 			continue
@@ -62,16 +62,16 @@ func TestFillNamesTheElementWithoutValue(t *testing.T) {
 		"index == 5000000 or index == 7000000 ? 2 ** 31 : 0.0":    "argument x: element 5000000: 2.147483648e+09 is out of the range of int32",
 		"index == 5000000 or index == 7000000 ? div(1, lane) : 0": "argument x: element 5000000: in ",
 	} {
-		if _, err := filled(t, "int32", n, task.Fill{Expression: expression}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := filled(t, "int32", n, definition.Fill{Expression: expression}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, not %s", expression, err, want)
 		}
 	}
 }
 
 func TestFillsOfFields(t *testing.T) {
-	a, err := filled(t, "cell", 4, task.Fill{Fields: map[string]task.Fill{
+	a, err := filled(t, "cell", 4, definition.Fill{Fields: map[string]definition.Fill{
 		"id":    {Expression: "index"},
-		"links": {Fields: map[string]task.Fill{"to": {Expression: "(index + item + 1) % 4"}, "weight": {Kind: array.Constant, Value: "1 / 4"}}},
+		"links": {Fields: map[string]definition.Fill{"to": {Expression: "(index + item + 1) % 4"}, "weight": {Kind: array.Constant, Value: "1 / 4"}}},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestFillsOfFields(t *testing.T) {
 }
 
 func TestLimitsOfFillsAreExpressions(t *testing.T) {
-	a, err := filled(t, "int32", 4096, task.Fill{Kind: array.Random, Low: "n - 3", High: "n"})
+	a, err := filled(t, "int32", 4096, definition.Fill{Kind: array.Random, Low: "n - 3", High: "n"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestLimitsOfFillsAreExpressions(t *testing.T) {
 	if len(seen) != 3 || !seen[997] || !seen[998] || !seen[999] {
 		t.Errorf("the numbers are %v, not those from 997 to 999", seen)
 	}
-	same, err := filled(t, "int32", 4096, task.Fill{Kind: array.Random, Low: "997", High: "1000"})
+	same, err := filled(t, "int32", 4096, definition.Fill{Kind: array.Random, Low: "997", High: "1000"})
 	if err != nil || string(same.Bytes) != string(a.Bytes) {
 		t.Errorf("numbers make other data than expressions with their values: %v", err)
 	}
@@ -118,7 +118,7 @@ func BenchmarkFillByExpression(b *testing.B) {
 	} {
 		b.Run(c.expression, func(b *testing.B) {
 			d := saxpy()
-			d.Arguments[1] = task.Argument{Name: "x", Type: c.typ, Size: fmt.Sprint(n), Fill: task.Fill{Expression: c.expression}}
+			d.Arguments[1] = definition.Argument{Name: "x", Type: c.typ, Size: fmt.Sprint(n), Fill: definition.Fill{Expression: c.expression}}
 			p, err := New(d)
 			if err != nil {
 				b.Fatal(err)

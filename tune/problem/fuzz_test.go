@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // FuzzProblem: whatever an agent is sent as a problem, it is a problem or an error, and a problem is the same after it was sent on.
@@ -19,25 +19,25 @@ func FuzzProblem(f *testing.F) {
 	}
 	reference := lineDefinition(2)
 	verified := saxpy()
-	verified.Verify = &task.Verification{Expected: map[string]any{"y": array.New(array.Float32, 1000)}, ATol: "0.5"}
+	verified.Verify = &definition.Verification{Expected: map[string]any{"y": array.New(array.Float32, 1000)}, ATol: "0.5"}
 	referred := saxpy()
-	referred.Verify = &task.Verification{Problem: &reference, Configuration: map[string]space.Value{"i": 1}}
+	referred.Verify = &definition.Verification{Problem: &reference, Configuration: map[string]space.Value{"i": 1}}
 	rich := saxpy()
 	rich.Arguments = append(rich.Arguments,
-		task.Argument{Name: "data", Type: "float4", Data: array.New(array.Float32.Vector(4), 3), Output: true},
-		task.Argument{Name: "image", Image: &task.Image{Shape: "2d", Format: "r/uint8", Size: []task.Expr{"2", "3"}}, Data: array.New(array.Uint8, 6)},
-		task.Argument{Name: "sampler", Sampler: &task.Sampler{Filter: "linear"}},
-		task.Argument{Name: "struct", Type: "pair", Value: map[string]any{"a": 0.5, "b": []any{[]int8{1, 2}, []int8{3, 4}}}},
-		task.Argument{Name: "half", Type: "half", Value: array.HalfOf(1)})
-	rich.Types = []task.StructType{{Name: "pair", Fields: []task.StructField{{Name: "a", Type: "float"}, {Name: "b", Type: "char2", Count: "2"}}}}
-	rich.GridDiv = [3][]task.Expr{{"block_size_x"}, {}, nil}
-	all := []task.Definition{saxpy(), verified, referred, rich, lineDefinition(3)}
+		definition.Argument{Name: "data", Type: "float4", Data: array.New(array.Float32.Vector(4), 3), Output: true},
+		definition.Argument{Name: "image", Image: &definition.Image{Shape: "2d", Format: "r/uint8", Size: []definition.Expr{"2", "3"}}, Data: array.New(array.Uint8, 6)},
+		definition.Argument{Name: "sampler", Sampler: &definition.Sampler{Filter: "linear"}},
+		definition.Argument{Name: "struct", Type: "pair", Value: map[string]any{"a": 0.5, "b": []any{[]int8{1, 2}, []int8{3, 4}}}},
+		definition.Argument{Name: "half", Type: "half", Value: array.HalfOf(1)})
+	rich.Types = []definition.StructType{{Name: "pair", Fields: []definition.StructField{{Name: "a", Type: "float"}, {Name: "b", Type: "char2", Count: "2"}}}}
+	rich.GridDiv = [3][]definition.Expr{{"block_size_x"}, {}, nil}
+	all := []definition.Definition{saxpy(), verified, referred, rich, lineDefinition(3)}
 	whole := array.New(array.Float32, 3)
 	for _, wrong := range []*array.Array{{}, {Type: 200, Bytes: whole.Bytes}, {Type: array.Float32, Bytes: whole.Bytes[:7]}, {Type: array.Float32.Vector(4), Bytes: whole.Bytes},
 		{Type: array.Float32, Bytes: whole.Bytes, Struct: &array.Struct{Name: "s"}}, {Type: array.Uint8, Bytes: whole.Bytes, Struct: &array.Struct{Name: "s", Size: 4, Members: []array.Member{{Path: "a", Type: 99, Offset: -8}}}}} {
 		data, expected := saxpy(), saxpy()
-		data.Arguments = append(data.Arguments, task.Argument{Name: "data", Data: wrong, Output: true}, task.Argument{Name: "image", Image: &task.Image{Shape: "1d", Format: "r/float32", Size: []task.Expr{"3"}}, Data: wrong})
-		expected.Verify = &task.Verification{Expected: map[string]any{"y": wrong}}
+		data.Arguments = append(data.Arguments, definition.Argument{Name: "data", Data: wrong, Output: true}, definition.Argument{Name: "image", Image: &definition.Image{Shape: "1d", Format: "r/float32", Size: []definition.Expr{"3"}}, Data: wrong})
+		expected.Verify = &definition.Verification{Expected: map[string]any{"y": wrong}}
 		value, constant := saxpy(), saxpy()
 		constant.Constants[0].Value = wrong
 		value.Arguments[2].Value = wrong
@@ -51,7 +51,7 @@ func FuzzProblem(f *testing.F) {
 		f.Add(b.Bytes())
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := task.Decode(data)
+		d, err := definition.Decode(data)
 		if err != nil {
 			return
 		}
@@ -70,7 +70,7 @@ func FuzzProblem(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err = task.Decode(text)
+		d, err = definition.Decode(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestIncludedFilesStandInTheSource reads a kernel whose files lie beside it and in a
@@ -29,14 +29,14 @@ func TestIncludedFilesStandInTheSource(t *testing.T) {
 	file := write("k.cl", "#include \"beside.h\"\n#include \"far.h\"\n#include \"missing.h\"\n")
 	for _, c := range []struct {
 		name   string
-		kernel task.Kernel
+		kernel definition.Kernel
 		beside bool
 	}{
-		{"file", task.Kernel{Name: "k", File: file, IncludeDirs: []string{lib}}, true},
-		{"text", task.Kernel{Name: "k", Source: "#include \"beside.h\"\n#include \"far.h\"\n#include \"missing.h\"\n", IncludeDirs: []string{lib}}, false},
+		{"file", definition.Kernel{Name: "k", File: file, IncludeDirs: []string{lib}}, true},
+		{"text", definition.Kernel{Name: "k", Source: "#include \"beside.h\"\n#include \"far.h\"\n#include \"missing.h\"\n", IncludeDirs: []string{lib}}, false},
 	} {
-		p, err := New(task.Definition{
-			Kernel: c.kernel, ProblemSize: []task.Expr{"1"},
+		p, err := New(definition.Definition{
+			Kernel: c.kernel, ProblemSize: []definition.Expr{"1"},
 			Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{1}}},
 		})
 		if err != nil {

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Launch is one launch of a kernel with its arguments.
@@ -29,7 +29,7 @@ func (l *Launch) exceededLimit(d hardware.Device) string {
 	}
 	for i, n := range r.WorkGroup() {
 		if i < len(d.MaxWorkItemSizes) && n > d.MaxWorkItemSizes[i] {
-			return fmt.Sprintf("%d work-items in dimension %s > device limit %d", n, task.Dimensions[i], d.MaxWorkItemSizes[i])
+			return fmt.Sprintf("%d work-items in dimension %s > device limit %d", n, definition.Dimensions[i], d.MaxWorkItemSizes[i])
 		}
 	}
 	local := 0.0 // cannot overflow, and is exact where it matters
@@ -85,7 +85,7 @@ func Parts(launches []Launch) []Part {
 	return parts
 }
 
-// A Step is a compiled [task.Stage], the launch of a kernel or a list of steps. A problem that is no pipeline has one, of its kernel with
+// A Step is a compiled [definition.Stage], the launch of a kernel or a list of steps. A problem that is no pipeline has one, of its kernel with
 // all arguments.
 type Step struct {
 	Kernel string // "": Steps
@@ -220,9 +220,9 @@ func (d *derivation) launch(s *Step) (*Launch, error) {
 	for place, i := range s.Arguments {
 		a := &d.arguments[i]
 		switch a.Kind {
-		case task.ScalarArgument:
+		case definition.ScalarArgument:
 			l.Scalars[place], err = a.ScalarBytes(d.env)
-		case task.LocalArgument:
+		case definition.LocalArgument:
 			var elements int
 			if elements, err = positive("local memory", a.Elements, d.env); err == nil {
 				l.LocalBytes[place], err = multiply(elements, a.Element.Size())

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/footprint"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // quantities returns the names that can be observed, without those that a parameter, a constant or a metric has.
@@ -40,7 +40,7 @@ func (p *Problem) hides(name string) string {
 	if slices.Contains(p.parameters.Names(), name) {
 		return "parameters." + name
 	}
-	if slices.ContainsFunc(p.definition.Metrics, func(m task.Metric) bool { return m.Name == name }) {
+	if slices.ContainsFunc(p.definition.Metrics, func(m definition.Metric) bool { return m.Name == name }) {
 		return "metrics." + name
 	}
 	return ""
@@ -71,7 +71,7 @@ func (p *Problem) compileMeasure(errs *fieldErrors, scope expression.Scope) {
 				errs.addf(field+".quantities", "%q is not a name that expressions can use", name)
 			case slices.Contains(ownQuantities(), name):
 				errs.addf(field+".quantities", "ndtune observes %s itself: give the quantity another name", name)
-			case task.Reserved(name), taken, p.hides(name) != "", slices.Contains(p.roofline.reserved(), name):
+			case definition.Reserved(name), taken, p.hides(name) != "", slices.Contains(p.roofline.reserved(), name):
 				errs.addf(field+".quantities", "the name %s is taken", name)
 			case seen[name]:
 				errs.addf(field+".quantities", "two instruments give %s", name)
@@ -170,21 +170,21 @@ func (p *Problem) checkInstruments(d hardware.Device) error {
 
 // observedMetrics returns the readings as metrics, and adds them to the environment of expressions. A quantity without a reading
 // is NaN.
-func (p *Problem) observedMetrics(env map[string]any, readings []hardware.Reading) []judge.MetricValue {
-	var metrics []judge.MetricValue
+func (p *Problem) observedMetrics(env map[string]any, readings []hardware.Reading) []score.MetricValue {
+	var metrics []score.MetricValue
 	for _, name := range p.observed {
 		r, ok := hardware.ReadingOf(readings, name)
 		if !ok {
 			r = hardware.MissingReading(name, "")
 		}
 		env[name] = r.Value
-		metrics = append(metrics, judge.MetricValue{Name: name, Value: r.Value})
+		metrics = append(metrics, score.MetricValue{Name: name, Value: r.Value})
 	}
 	return metrics
 }
 
 // ReadingsOf returns the readings of the quantities that are among the metrics of a result.
-func (p *Problem) ReadingsOf(metrics []judge.MetricValue) (readings []hardware.Reading) {
+func (p *Problem) ReadingsOf(metrics []score.MetricValue) (readings []hardware.Reading) {
 	for _, m := range metrics {
 		if slices.Contains(p.observed, m.Name) {
 			readings = append(readings, hardware.Reading{Quantity: m.Name, Value: m.Value})
@@ -210,8 +210,8 @@ func (p *Problem) canonicalMeasure() string {
 
 func (p *Problem) compileTiming(errs *fieldErrors) {
 	t := p.definition.Measure.Timing
-	switch states := []string{string(task.CacheWarm), string(task.CacheCold)}; t.Cache {
-	case "", task.CacheWarm, task.CacheCold:
+	switch states := []string{string(definition.CacheWarm), string(definition.CacheCold)}; t.Cache {
+	case "", definition.CacheWarm, definition.CacheCold:
 	default:
 		errs.addf("measure.cache", "%q is neither warm nor cold%s", t.Cache, nearest.Hint(string(t.Cache), states))
 	}
@@ -224,24 +224,24 @@ func (p *Problem) compileTiming(errs *fieldErrors) {
 	if t.Time < 0 {
 		errs.addf("measure.seconds", "%v: it must be positive", t.Time.Seconds())
 	}
-	if t.Warmup < task.NoWarmup {
+	if t.Warmup < definition.NoWarmup {
 		errs.addf("measure.warmup", "%d: it must not be negative", t.Warmup)
 	}
 }
 
 // Timing returns how configurations are timed, with the defaults: Launches is positive, and Warmup and EarlyStop are 0 for none.
-func (p *Problem) Timing() task.Timing {
+func (p *Problem) Timing() definition.Timing {
 	t := p.definition.Measure.Timing
-	t.Cache = cmp.Or(t.Cache, task.CacheWarm)
-	t.Launches = cmp.Or(t.Launches, task.DefaultLaunches)
+	t.Cache = cmp.Or(t.Cache, definition.CacheWarm)
+	t.Launches = cmp.Or(t.Launches, definition.DefaultLaunches)
 	t.Warmup = max(0, cmp.Or(t.Warmup, 1))
-	t.EarlyStop = max(0, cmp.Or(t.EarlyStop, task.DefaultEarlyStop))
+	t.EarlyStop = max(0, cmp.Or(t.EarlyStop, definition.DefaultEarlyStop))
 	return t
 }
 
 // timingDigest returns a text of the settings without which times cannot be compared, "" for the defaults. The number of
 // launches, their time and early stops are no such settings. The timer belongs to the device: see [hardware.SameKind].
-func timingDigest(t task.Timing) string {
+func timingDigest(t definition.Timing) string {
 	text := cacheDigest(t.Cache)
 	if t.Warmup != 1 {
 		text += fmt.Sprintf(" %d untimed launches", t.Warmup)
@@ -249,8 +249,8 @@ func timingDigest(t task.Timing) string {
 	return text
 }
 
-func cacheDigest(c task.CacheState) string {
-	if c == task.CacheWarm {
+func cacheDigest(c definition.CacheState) string {
+	if c == definition.CacheWarm {
 		return ""
 	}
 	return string(c) + " caches"

@@ -6,34 +6,36 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // TestObservedQuantities checks that a quantity is observed if anything asks for it, and that it is then a metric.
 func TestObservedQuantities(t *testing.T) {
-	wall := task.Instrument{Quantities: []string{"wall", "water"}, Registered: "meter"}
+	wall := definition.Instrument{Quantities: []string{"wall", "water"}, Registered: "meter"}
 	for _, c := range []struct {
 		name     string
-		change   func(*task.Definition)
+		change   func(*definition.Definition)
 		observed []string
 	}{
-		{"nothing", func(d *task.Definition) {}, nil},
-		{"listed", func(d *task.Definition) { d.Measure.Observe = []string{"clock", "energy"} }, []string{"energy", "clock"}},
-		{"in a metric", func(d *task.Definition) { d.Metrics = []task.Metric{{Name: "rate", Expression: "n / energy"}} }, []string{"energy"}},
-		{"objective", func(d *task.Definition) { d.Objective.Name = "mean_power" }, []string{"mean_power"}},
-		{"an instrument that nothing uses", func(d *task.Definition) { d.Measure.Instruments = []task.Instrument{wall} }, nil},
-		{"an instrument", func(d *task.Definition) {
-			d.Measure = task.Measure{Instruments: []task.Instrument{wall}, Observe: []string{"temperature"}}
-			d.Metrics = []task.Metric{{Name: "cups", Expression: "water * 4"}}
+		{"nothing", func(d *definition.Definition) {}, nil},
+		{"listed", func(d *definition.Definition) { d.Measure.Observe = []string{"clock", "energy"} }, []string{"energy", "clock"}},
+		{"in a metric", func(d *definition.Definition) {
+			d.Metrics = []definition.Metric{{Name: "rate", Expression: "n / energy"}}
+		}, []string{"energy"}},
+		{"objective", func(d *definition.Definition) { d.Objective.Name = "mean_power" }, []string{"mean_power"}},
+		{"an instrument that nothing uses", func(d *definition.Definition) { d.Measure.Instruments = []definition.Instrument{wall} }, nil},
+		{"an instrument", func(d *definition.Definition) {
+			d.Measure = definition.Measure{Instruments: []definition.Instrument{wall}, Observe: []string{"temperature"}}
+			d.Metrics = []definition.Metric{{Name: "cups", Expression: "water * 4"}}
 		}, []string{"temperature", "water"}},
-		{"hidden by a metric", func(d *task.Definition) {
-			d.Metrics = []task.Metric{{Name: "energy", Expression: "mean_power * time"}, {Name: "half", Expression: "energy / 2"}}
+		{"hidden by a metric", func(d *definition.Definition) {
+			d.Metrics = []definition.Metric{{Name: "energy", Expression: "mean_power * time"}, {Name: "half", Expression: "energy / 2"}}
 		}, []string{"mean_power"}},
-		{"hidden by a constant", func(d *task.Definition) {
-			d.Constants = append(d.Constants, task.Constant{Name: "mean_power", Value: 2})
-			d.Metrics = []task.Metric{{Name: "product", Expression: "mean_power * time"}}
+		{"hidden by a constant", func(d *definition.Definition) {
+			d.Constants = append(d.Constants, definition.Constant{Name: "mean_power", Value: 2})
+			d.Metrics = []definition.Metric{{Name: "product", Expression: "mean_power * time"}}
 		}, nil},
 	} {
 		d := saxpy()
@@ -49,7 +51,7 @@ func TestObservedQuantities(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		decoded, err := task.Decode(data)
+		decoded, err := definition.Decode(data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,11 +64,11 @@ func TestObservedQuantities(t *testing.T) {
 // TestJudgeReadings computes metrics and objectives of readings.
 func TestJudgeReadings(t *testing.T) {
 	d := saxpy()
-	d.Metrics = []task.Metric{{Name: "edp", Expression: "energy * time"}, {Name: "hot", Expression: "temperature - 20"}}
+	d.Metrics = []definition.Metric{{Name: "edp", Expression: "energy * time"}, {Name: "hot", Expression: "temperature - 20"}}
 	d.Objective.Name = "edp"
 	p := mustProblem(t, d)
-	judge := func(readings ...hardware.Reading) (judge.Judgement, error) {
-		return p.Judge(configurationOf(t, p, nil), hardware.Device{}, judge.StatsOf([]float64{2}), nil, readings)
+	judge := func(readings ...hardware.Reading) (score.Judgement, error) {
+		return p.Judge(configurationOf(t, p, nil), hardware.Device{}, score.StatsOf([]float64{2}), nil, readings)
 	}
 	j, err := judge(hardware.Reading{Quantity: "energy", Value: 3}, hardware.MissingReading("temperature", "no sensor"))
 	hot, _ := j.Metric("hot")
@@ -94,28 +96,28 @@ func TestJudgeReadings(t *testing.T) {
 
 // TestWrongMeasures lists the faults of measure, and of what is given to names.
 func TestWrongMeasures(t *testing.T) {
-	command := &task.Command{Args: []string{"meter"}}
-	instrument := func(i task.Instrument) func(*task.Definition) {
-		return func(d *task.Definition) { d.Measure.Instruments = []task.Instrument{i} }
+	command := &definition.Command{Args: []string{"meter"}}
+	instrument := func(i definition.Instrument) func(*definition.Definition) {
+		return func(d *definition.Definition) { d.Measure.Instruments = []definition.Instrument{i} }
 	}
 	for _, c := range []struct {
-		change func(*task.Definition)
+		change func(*definition.Definition)
 		want   string
 	}{
-		{func(d *task.Definition) { d.Measure.Observe = []string{"clock", "energi"} }, `measure.observe[1]: "energi" cannot be observed; did you mean "energy"?`},
-		{func(d *task.Definition) {
-			d.Measure.Observe, d.Metrics = []string{"mean_power"}, []task.Metric{{Name: "mean_power", Expression: "1 / time"}}
+		{func(d *definition.Definition) { d.Measure.Observe = []string{"clock", "energi"} }, `measure.observe[1]: "energi" cannot be observed; did you mean "energy"?`},
+		{func(d *definition.Definition) {
+			d.Measure.Observe, d.Metrics = []string{"mean_power"}, []definition.Metric{{Name: "mean_power", Expression: "1 / time"}}
 		}, "measure.observe[0]: metrics.mean_power hides the quantity of this name: give it another name"},
-		{func(d *task.Definition) { d.Metrics = []task.Metric{{Name: "e", Expression: "wall"}} }, "wall"},
-		{instrument(task.Instrument{Quantities: []string{"wall"}}), "measure.instruments[0]: an instrument has a command, or else the name of a registered one"},
-		{instrument(task.Instrument{Quantities: []string{"wall"}, Registered: "a", Command: command}), "measure.instruments[0]: an instrument has a command, or else"},
-		{instrument(task.Instrument{Registered: "a"}), "measure.instruments[0].quantities: the instrument gives no quantity"},
-		{instrument(task.Instrument{Quantities: []string{"energy"}, Command: command}), "measure.instruments[0].quantities: ndtune observes energy itself"},
-		{instrument(task.Instrument{Quantities: []string{"n"}, Command: command}), "measure.instruments[0].quantities: the name n is taken"},
-		{instrument(task.Instrument{Quantities: []string{"time_min"}, Command: command}), "measure.instruments[0].quantities: the name time_min is taken"},
-		{instrument(task.Instrument{Quantities: []string{"a b"}, Command: command}), `measure.instruments[0].quantities: "a b" is not a name`},
-		{instrument(task.Instrument{Quantities: []string{"wall", "wall"}, Command: command}), "measure.instruments[0].quantities: two instruments give wall"},
-		{instrument(task.Instrument{Quantities: []string{"wall"}, Command: &task.Command{}}), "measure.instruments[0].command: the program is missing"},
+		{func(d *definition.Definition) { d.Metrics = []definition.Metric{{Name: "e", Expression: "wall"}} }, "wall"},
+		{instrument(definition.Instrument{Quantities: []string{"wall"}}), "measure.instruments[0]: an instrument has a command, or else the name of a registered one"},
+		{instrument(definition.Instrument{Quantities: []string{"wall"}, Registered: "a", Command: command}), "measure.instruments[0]: an instrument has a command, or else"},
+		{instrument(definition.Instrument{Registered: "a"}), "measure.instruments[0].quantities: the instrument gives no quantity"},
+		{instrument(definition.Instrument{Quantities: []string{"energy"}, Command: command}), "measure.instruments[0].quantities: ndtune observes energy itself"},
+		{instrument(definition.Instrument{Quantities: []string{"n"}, Command: command}), "measure.instruments[0].quantities: the name n is taken"},
+		{instrument(definition.Instrument{Quantities: []string{"time_min"}, Command: command}), "measure.instruments[0].quantities: the name time_min is taken"},
+		{instrument(definition.Instrument{Quantities: []string{"a b"}, Command: command}), `measure.instruments[0].quantities: "a b" is not a name`},
+		{instrument(definition.Instrument{Quantities: []string{"wall", "wall"}, Command: command}), "measure.instruments[0].quantities: two instruments give wall"},
+		{instrument(definition.Instrument{Quantities: []string{"wall"}, Command: &definition.Command{}}), "measure.instruments[0].command: the program is missing"},
 	} {
 		d := saxpy()
 		c.change(&d)

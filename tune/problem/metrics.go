@@ -9,16 +9,16 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
 	scope = maps.Clone(scope)
-	for _, name := range judge.TimeNames {
+	for _, name := range score.TimeNames {
 		scope[name] = 0.0
 	}
 	p.compileMeasure(errs, scope)
@@ -29,7 +29,7 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
 		}
 		scope[partTimes] = zeros
 	}
-	objectives := append(append(slices.Clone(judge.TimeNames), p.roofline.reserved()...), p.quantities()...)
+	objectives := append(append(slices.Clone(score.TimeNames), p.roofline.reserved()...), p.quantities()...)
 	for _, m := range p.definition.Metrics {
 		field := "metrics." + m.Name
 		switch {
@@ -56,7 +56,7 @@ func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
 // MetricNames returns the names of the metrics of results on a device, in order, beginning with those of
 // the roofline and the observed quantities.
 func (p *Problem) MetricNames(d hardware.Device) []string {
-	own := each.Of(p.definition.Metrics, func(m task.Metric) string { return m.Name })
+	own := each.Of(p.definition.Metrics, func(m definition.Metric) string { return m.Name })
 	return slices.Concat(p.roofline.metrics(d.Peaks), p.observed, own)
 }
 
@@ -65,11 +65,11 @@ func (p *Problem) CheckObjective(d hardware.Device) error {
 	if err := p.checkInstruments(d); err != nil {
 		return err
 	}
-	if !p.Objective().Has(judge.MetricOfLimit) {
+	if !p.Objective().Has(score.MetricOfLimit) {
 		return nil
 	}
 	if err := p.LimitKnown(d); err != nil {
-		return fmt.Errorf("the objective is %s: %w", judge.MetricOfLimit, err)
+		return fmt.Errorf("the objective is %s: %w", score.MetricOfLimit, err)
 	}
 	return nil
 }
@@ -81,13 +81,13 @@ const partTimes = "times"
 // shares of their sum: times.NAME is the share of the median. A metric that cannot be computed is
 // NaN. It is an error if the times cannot be ranked, or if the objective is not a finite number.
 func (p *Problem) Judge(
-	c space.Configuration, d hardware.Device, times judge.Stats, parts []Part, readings []hardware.Reading,
-) (judge.Judgement, error) {
+	c space.Configuration, d hardware.Device, times score.Stats, parts []Part, readings []hardware.Reading,
+) (score.Judgement, error) {
 	if err := times.Rankable(); err != nil {
-		return judge.Judgement{}, err
+		return score.Judgement{}, err
 	}
 	env := p.environmentOf(c, d)
-	for _, name := range judge.TimeNames {
+	for _, name := range score.TimeNames {
 		env[name], _ = times.Named(name)
 	}
 	if p.IsPipeline() {
@@ -102,7 +102,7 @@ func (p *Problem) Judge(
 		if err != nil {
 			v, failed[name] = math.NaN(), fmt.Errorf("metric %s: %w", name, err)
 		}
-		metrics = append(metrics, judge.MetricValue{Name: name, Value: v})
+		metrics = append(metrics, score.MetricValue{Name: name, Value: v})
 		if _, taken := env[name]; space.IsIdentifier(name) && !taken {
 			env[name] = v
 		}
@@ -110,14 +110,14 @@ func (p *Problem) Judge(
 	objectives := p.Objective().All()
 	first := objectives[0].Value(times, metrics)
 	for _, o := range objectives {
-		if v := o.Value(times, metrics); !judge.Finite(v) {
+		if v := o.Value(times, metrics); !score.Finite(v) {
 			if err := p.whyUnknown(o.Name, failed, readings); err != nil {
-				return judge.Judgement{Metrics: metrics, Objective: first}, fmt.Errorf("the objective %s is not known: %w", o.Name, err)
+				return score.Judgement{Metrics: metrics, Objective: first}, fmt.Errorf("the objective %s is not known: %w", o.Name, err)
 			}
-			return judge.Judgement{Metrics: metrics, Objective: first}, fmt.Errorf("the objective %s is %v", o.Name, v)
+			return score.Judgement{Metrics: metrics, Objective: first}, fmt.Errorf("the objective %s is %v", o.Name, v)
 		}
 	}
-	return judge.Judgement{Metrics: metrics, Objective: first}, nil
+	return score.Judgement{Metrics: metrics, Objective: first}, nil
 }
 
 // whyUnknown returns the reason why a metric or a quantity has no value: its own, or that of one that its expression reads. It returns nil
@@ -133,11 +133,11 @@ func (p *Problem) whyUnknown(name string, failed map[string]error, readings []ha
 			return fmt.Errorf("%s could not be observed: %s", name, r.Missing)
 		}
 	}
-	i := slices.IndexFunc(p.definition.Metrics, func(m task.Metric) bool { return m.Name == name })
+	i := slices.IndexFunc(p.definition.Metrics, func(m definition.Metric) bool { return m.Name == name })
 	if i < 0 {
 		return nil
 	}
-	before := each.Of(p.definition.Metrics[:i], func(m task.Metric) string { return m.Name })
+	before := each.Of(p.definition.Metrics[:i], func(m definition.Metric) string { return m.Name })
 	for _, other := range slices.Concat(p.essential, before) {
 		if p.metrics[i].Reads(other) {
 			if err := p.whyUnknown(other, failed, readings); err != nil {
@@ -169,7 +169,7 @@ func (p *Problem) partTimes(parts []Part, time float64) map[string]any {
 // ObjectiveAt returns the objective of a configuration by the times of its launches in milliseconds. It
 // is an error if these times cannot be ranked, or if the objective needs readings of instruments.
 func (p *Problem) ObjectiveAt(c space.Configuration, d hardware.Device, times []float64) (float64, error) {
-	j, err := p.Judge(c, d, judge.StatsOf(times), nil, nil)
+	j, err := p.Judge(c, d, score.StatsOf(times), nil, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -188,8 +188,8 @@ func (p *Problem) compileObjective(errs *fieldErrors, names []string) {
 	for i, o := range all {
 		switch {
 		case !slices.Contains(names, o.Name):
-			errs.addf(field(i), "%q is neither a metric nor a time (%s)%s", o.Name, strings.Join(judge.TimeNames, ", "), nearest.Hint(o.Name, names))
-		case slices.ContainsFunc(all[:i], func(other judge.Objective) bool { return other.Name == o.Name }):
+			errs.addf(field(i), "%q is neither a metric nor a time (%s)%s", o.Name, strings.Join(score.TimeNames, ", "), nearest.Hint(o.Name, names))
+		case slices.ContainsFunc(all[:i], func(other score.Objective) bool { return other.Name == o.Name }):
 			errs.addf(field(i), "the objective %s stands twice", o.Name)
 		case len(all) > 1 && strings.Contains(o.Name, ","):
 			errs.addf(field(i), "one of several objectives has no comma in its name: give the metric another name")
@@ -197,8 +197,8 @@ func (p *Problem) compileObjective(errs *fieldErrors, names []string) {
 			errs.addf(field(i), "a further objective has no objectives of its own")
 		}
 	}
-	if len(all) > judge.MaxObjectives {
-		errs.addf("objective", "there are %d objectives, and at most %d are possible", len(all), judge.MaxObjectives)
+	if len(all) > score.MaxObjectives {
+		errs.addf("objective", "there are %d objectives, and at most %d are possible", len(all), score.MaxObjectives)
 		return
 	}
 	_, err := p.Objective().Chooser()

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 func TestMetricsAndObjectives(t *testing.T) {
 	d := saxpy()
-	d.Metrics = []task.Metric{
+	d.Metrics = []definition.Metric{
 		{Name: "rate", Expression: "n / time"},
 		{Name: "per_item", Expression: "rate / (block_size_x * unroll)"},
 		{Name: "spread", Expression: "time_median - time_min"},
@@ -24,7 +24,7 @@ func TestMetricsAndObjectives(t *testing.T) {
 	} {
 		d.Objective.Name = objective
 		p := mustProblem(t, d)
-		times := judge.StatsOf([]float64{10, 4, 1})
+		times := score.StatsOf([]float64{10, 4, 1})
 		judgement, err := p.Judge(configurationOf(t, p, map[string]any{"unroll": 2}), hardware.Device{}, times, nil, nil)
 		if err != nil || judgement.Objective != want || len(judgement.Metrics) != len(d.Metrics) {
 			t.Errorf("objective %q is %v, %v (%v); want %v", objective, judgement.Objective, err, judgement.Metrics, want)
@@ -34,22 +34,22 @@ func TestMetricsAndObjectives(t *testing.T) {
 
 func TestAMetricThatCannotBeComputedIsNaN(t *testing.T) {
 	d := saxpy()
-	d.Metrics = []task.Metric{{Name: "bad", Expression: "n % (unroll - 1)"}, {Name: "worse", Expression: "bad * 2"}}
+	d.Metrics = []definition.Metric{{Name: "bad", Expression: "n % (unroll - 1)"}, {Name: "worse", Expression: "bad * 2"}}
 	p := mustProblem(t, d)
-	judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, judge.StatsOf([]float64{2}), nil, nil)
+	judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, score.StatsOf([]float64{2}), nil, nil)
 	if err != nil || judgement.Objective != 2 || !math.IsNaN(judgement.Metrics[0].Value) || !math.IsNaN(judgement.Metrics[1].Value) {
 		t.Errorf("%v, %v", judgement, err)
 	}
 	d.Objective.Name = "worse"
 	p = mustProblem(t, d)
-	if _, err = p.Judge(configurationOf(t, p, nil), hardware.Device{}, judge.StatsOf([]float64{2}), nil, nil); err == nil || !strings.Contains(err.Error(), "metric bad") {
+	if _, err = p.Judge(configurationOf(t, p, nil), hardware.Device{}, score.StatsOf([]float64{2}), nil, nil); err == nil || !strings.Contains(err.Error(), "metric bad") {
 		t.Errorf("as an objective: %v", err)
 	}
-	d.Metrics = append(d.Metrics, task.Metric{Name: "endless", Expression: "1 / (time - 2)"})
+	d.Metrics = append(d.Metrics, definition.Metric{Name: "endless", Expression: "1 / (time - 2)"})
 	for objective, want := range map[string]string{"endless": "the objective endless is +Inf", "bad": "the objective bad is not known: metric bad: "} {
 		d.Objective.Name = objective
 		p = mustProblem(t, d)
-		if _, err = p.Judge(configurationOf(t, p, nil), hardware.Device{}, judge.StatsOf([]float64{2}), nil, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err = p.Judge(configurationOf(t, p, nil), hardware.Device{}, score.StatsOf([]float64{2}), nil, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", objective, err, want)
 		}
 	}
@@ -57,13 +57,13 @@ func TestAMetricThatCannotBeComputedIsNaN(t *testing.T) {
 
 func TestTimesThatNoLaunchTookAreRefused(t *testing.T) {
 	d := saxpy()
-	d.Metrics = []task.Metric{{Name: "rate", Expression: "1 / time"}, {Name: "one", Expression: "1"}}
+	d.Metrics = []definition.Metric{{Name: "rate", Expression: "1 / time"}, {Name: "one", Expression: "1"}}
 	nan, inf := math.NaN(), math.Inf(1)
-	for _, objective := range []judge.Objective{{Name: "time"}, {Name: "rate", Maximize: true}, {Name: "rate"}, {Name: "one"}, {Name: "time_min"}, {Name: "time", Maximize: true}} {
+	for _, objective := range []score.Objective{{Name: "time"}, {Name: "rate", Maximize: true}, {Name: "rate"}, {Name: "one"}, {Name: "time_min"}, {Name: "time", Maximize: true}} {
 		d.Objective = objective
 		p := mustProblem(t, d)
 		for _, times := range [][]float64{nil, {0, 1}, {1, -1}, {1, nan, 1}, {nan}, {1, inf}, {-inf, 1}} {
-			stats := judge.StatsOf(times)
+			stats := score.StatsOf(times)
 			if j, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, stats, nil, nil); err == nil {
 				t.Errorf("%v of %v is %v", objective, times, j.Objective)
 			}

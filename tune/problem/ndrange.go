@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
-	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // A Shape is the compiled index space of a kernel.
@@ -30,7 +30,7 @@ func (s *Shape) Expressions() []*expression.Expression {
 func (s *Shape) NDRange(env map[string]any) (r NDRange, err error) {
 	r.Dimensions = len(s.ProblemSize)
 	items, groups, free := 1, 1, false
-	for i, dim := range task.Dimensions {
+	for i, dim := range definition.Dimensions {
 		r.Grid[i], r.Local[i] = 1, 1
 		if e := s.BlockSize[i]; e != nil && !free {
 			number := positive
@@ -85,7 +85,7 @@ func (s *Shape) NDRange(env map[string]any) (r NDRange, err error) {
 			product(r.Grid[:r.Dimensions]), product(r.Local[:r.Dimensions]), err)
 	}
 	for i, e := range s.GlobalOffset {
-		if r.Offset[i], err = natural("global offset "+task.Dimensions[i], e, env); err != nil {
+		if r.Offset[i], err = natural("global offset "+definition.Dimensions[i], e, env); err != nil {
 			return r, err
 		}
 	}
@@ -134,7 +134,7 @@ func divisor(what string, e *expression.Expression, env map[string]any) (whole i
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: %w", what, err)
 	}
-	if f == math.Trunc(f) || !judge.Finite(f) || f < 0 {
+	if f == math.Trunc(f) || !score.Finite(f) || f < 0 {
 		whole, err = positive(what, e, env)
 		return whole, 1, err
 	}
@@ -180,7 +180,7 @@ func amount(noun string, e *expression.Expression, env map[string]any) (float64,
 		return 0, nil
 	}
 	n, err := e.Float(env)
-	if err == nil && !(judge.Finite(n) && n >= 0) {
+	if err == nil && !(score.Finite(n) && n >= 0) {
 		err = fmt.Errorf("%s%s is %v; want a number that is not negative", noun, e, n)
 	}
 	return n, err

@@ -4,15 +4,15 @@ import (
 	"math"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 func TestObjectiveAtRefusesWhatCannotBeRanked(t *testing.T) {
 	def := lineDefinition(2)
-	def.Metrics = []task.Metric{{Name: "rate", Expression: "1 / (time - 1)"}}
-	def.Objective = judge.Objective{Name: "rate", Maximize: true}
+	def.Metrics = []definition.Metric{{Name: "rate", Expression: "1 / (time - 1)"}}
+	def.Objective = score.Objective{Name: "rate", Maximize: true}
 	p := mustProblem(t, def)
 	c := mustSpace(t, p).At(0)
 	for name, times := range map[string][]float64{

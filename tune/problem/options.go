@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // MacroName returns the macro by which an option gives a parameter or a constant its value. A word of OpenCL stands in the headers
@@ -28,7 +28,7 @@ func MacroName(name string) string {
 // Defines returns constants and a configuration as options; the lines that define the words of OpenCL among their names, which
 // are the same for all configurations; and the lines that define the values that an option cannot carry. The parameters that
 // only settings read, hostOnly, are left out.
-func Defines(constants []task.Constant, c space.Configuration, hostOnly map[string]bool) (options []string, words, values string) {
+func Defines(constants []definition.Constant, c space.Configuration, hostOnly map[string]bool) (options []string, words, values string) {
 	for name, value := range macrosOf(constants, c, hostOnly) {
 		value = literal(value)
 		safe, macro := safeDefine.MatchString(value), MacroName(name)
@@ -49,7 +49,7 @@ func Defines(constants []task.Constant, c space.Configuration, hostOnly map[stri
 }
 
 // macrosOf yields the macros of constants and a configuration with their values, without the parameters that only settings read.
-func macrosOf(constants []task.Constant, c space.Configuration, hostOnly map[string]bool) iter.Seq2[string, string] {
+func macrosOf(constants []definition.Constant, c space.Configuration, hostOnly map[string]bool) iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {
 		for _, constant := range constants {
 			if !constant.Host && !yield(constant.Name, constant.Text()) {
@@ -161,7 +161,7 @@ func parseOption(text string, scope expression.Scope) (option Option, err error)
 
 // OptionsAt returns options as Problem.FixedOptions writes them, with the values for a configuration where
 // the constants and the configuration are enough, and otherwise as they are.
-func OptionsAt(written string, constants []task.Constant, c space.Configuration) string {
+func OptionsAt(written string, constants []definition.Constant, c space.Configuration) string {
 	if !strings.Contains(written, "{") {
 		return written
 	}

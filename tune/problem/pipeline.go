@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // The sizes of a pipeline are limited.
@@ -31,7 +31,7 @@ func (p *Problem) compileStages(errs *fieldErrors, scope expression.Scope) {
 	for i, source := range d.ProblemSize {
 		p.problemSize = append(p.problemSize, p.compileSize(errs, fmt.Sprintf("problem_size[%d]", i), source, scope))
 	}
-	if n := len(slices.Collect(task.Every(d.Stages))); n > maxStages {
+	if n := len(slices.Collect(definition.Every(d.Stages))); n > maxStages {
 		errs.addf("kernels", "%d kernels and loops are more than the %d that are taken", n, maxStages)
 		return
 	}
@@ -41,14 +41,14 @@ func (p *Problem) compileStages(errs *fieldErrors, scope expression.Scope) {
 		errs.addf("parameters."+partTimes, "metrics of a pipeline use this name for the times of its kernels")
 	}
 	p.stages = p.compileList(errs, "kernels", d.Stages, nil, scope)
-	if len(task.KernelNames(d.Stages)) == 0 {
+	if len(definition.KernelNames(d.Stages)) == 0 {
 		errs.addf("kernels", "no kernel is named")
 	}
 }
 
 // compileList compiles stages within loops with some indices.
 func (p *Problem) compileList(
-	errs *fieldErrors, field string, list []task.Stage, indices []string, scope expression.Scope,
+	errs *fieldErrors, field string, list []definition.Stage, indices []string, scope expression.Scope,
 ) (all []Step) {
 	if len(indices) > maxStageDepth {
 		errs.addf(field, "loops are nested deeper than %d", maxStageDepth)
@@ -60,7 +60,7 @@ func (p *Problem) compileList(
 	return all
 }
 
-func (p *Problem) compileStage(errs *fieldErrors, field string, given task.Stage, indices []string, scope expression.Scope) Step {
+func (p *Problem) compileStage(errs *fieldErrors, field string, given definition.Stage, indices []string, scope expression.Scope) Step {
 	s := Step{Kernel: given.Kernel, Index: given.Index}
 	if given.Repeat != "" {
 		s.Repeat = p.compile(errs, field+".repeat", given.Repeat, scope, func(e *expression.Expression) error {
@@ -77,7 +77,7 @@ func (p *Problem) compileStage(errs *fieldErrors, field string, given task.Stage
 	inner := scope
 	if given.Index != "" {
 		_, taken := scope[given.Index]
-		if !space.IsIdentifier(given.Index) || taken || task.Reserved(given.Index) {
+		if !space.IsIdentifier(given.Index) || taken || definition.Reserved(given.Index) {
 			errs.addf(field+".index", "%q is no new name", given.Index)
 			return s
 		}
@@ -111,14 +111,14 @@ func (p *Problem) compileStage(errs *fieldErrors, field string, given task.Stage
 
 // addShapeFaults adds the faults of the index space of a stage. Those of keys that it takes from the definition are
 // faults of the definition's keys, and are added once for all stages.
-func (p *Problem) addShapeFaults(errs, faults *fieldErrors, prefix string, s task.Stage) {
+func (p *Problem) addShapeFaults(errs, faults *fieldErrors, prefix string, s definition.Stage) {
 	own := s.Shape().Has()
 	own["problem_size"] = own["problem_size"] || p.definition.ProblemSize == nil
 	for _, err := range faults.errs {
-		fault := err.(*task.FieldError)
+		fault := err.(*definition.FieldError)
 		field := strings.TrimPrefix(fault.Field, prefix)
 		if end := strings.IndexAny(field, ".["); !own[field[:max(end, 0)]] && end > 0 {
-			fault = &task.FieldError{Field: field, Err: fault.Err}
+			fault = &definition.FieldError{Field: field, Err: fault.Err}
 		}
 		if !slices.ContainsFunc(errs.errs, func(e error) bool { return e.Error() == fault.Error() }) {
 			errs.errs = append(errs.errs, fault)
@@ -193,26 +193,26 @@ func (p *Problem) KernelName() string {
 	if name := p.definition.Kernel.Name; name != "" {
 		return name
 	}
-	return strings.Join(task.KernelNames(p.definition.Stages), "+")
+	return strings.Join(definition.KernelNames(p.definition.Stages), "+")
 }
 
 // KernelNames returns the names of the kernel functions, each once.
 func (p *Problem) KernelNames() []string {
 	if p.IsPipeline() {
-		return task.KernelNames(p.definition.Stages)
+		return definition.KernelNames(p.definition.Stages)
 	}
 	return []string{p.definition.Kernel.Name}
 }
 
 // compileShape compiles an index space, whose fields begin with a prefix.
-func (p *Problem) compileShape(errs *fieldErrors, prefix string, given task.Shape, scope expression.Scope) (s Shape) {
+func (p *Problem) compileShape(errs *fieldErrors, prefix string, given definition.Shape, scope expression.Scope) (s Shape) {
 	if n := len(given.ProblemSize); n < 1 || n > 3 {
 		errs.addf(prefix+"problem_size", "has %d dimensions; want one to three", n)
 	}
 	for i, source := range given.ProblemSize {
 		s.ProblemSize = append(s.ProblemSize, p.compileSize(errs, fmt.Sprintf("%sproblem_size[%d]", prefix, i), source, scope))
 	}
-	for i, dim := range task.Dimensions {
+	for i, dim := range definition.Dimensions {
 		source, field := given.BlockSize[i], prefix+"block_size."+dim
 		if name := "block_size_" + dim; source == "" {
 			if _, ok := scope[name]; !ok {
@@ -230,7 +230,7 @@ func (p *Problem) compileShape(errs *fieldErrors, prefix string, given task.Shap
 		_, _, err := divisor("the divisor", e, p.constants)
 		return err
 	}
-	for i, dim := range task.Dimensions {
+	for i, dim := range definition.Dimensions {
 		for j, source := range given.GridDiv[i] {
 			field := fmt.Sprintf("%sgrid_div.%s[%d]", prefix, dim, j)
 			s.GridDiv[i] = append(s.GridDiv[i], p.compile(errs, field, source, scope, isDivisor))

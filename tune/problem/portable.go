@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A FunctionError is the reason why a problem cannot leave its process: Fields are the paths of its Go
@@ -24,9 +24,9 @@ func (e *FunctionError) Error() string {
 // Verify.Expected hold the content of files as *array.Array. It can be encoded by encoding/gob. The
 // arrays belong to the problem and must not be changed. The error for a problem with Go functions is a
 // [FunctionError].
-func (p *Problem) Portable() (task.Definition, error) {
+func (p *Problem) Portable() (definition.Definition, error) {
 	if fields := p.definition.Functions(); len(fields) > 0 {
-		return task.Definition{}, &FunctionError{fields}
+		return definition.Definition{}, &FunctionError{fields}
 	}
 	return p.portable(), nil
 }
@@ -40,7 +40,7 @@ func (p *Problem) Encode() ([]byte, error) {
 	return d.Encode()
 }
 
-// EncodeInto is Encode as [task.Definition.EncodeInto] does it.
+// EncodeInto is Encode as [definition.Definition.EncodeInto] does it.
 func (p *Problem) EncodeInto(memory func(size int) []byte) ([]byte, error) {
 	d, err := p.Portable()
 	if err != nil {
@@ -50,10 +50,10 @@ func (p *Problem) EncodeInto(memory func(size int) []byte) ([]byte, error) {
 }
 
 // portable is Portable for a problem without functions.
-func (p *Problem) portable() task.Definition {
+func (p *Problem) portable() definition.Definition {
 	d := p.definition
 	k := d.Kernel
-	d.Kernel = task.Kernel{Name: k.Name, Source: p.source, BuildOptions: k.BuildOptions, Target: k.Target, SourceName: p.SourceName()}
+	d.Kernel = definition.Kernel{Name: k.Name, Source: p.source, BuildOptions: k.BuildOptions, Target: k.Target, SourceName: p.SourceName()}
 	if k.Command != nil {
 		d.Kernel.Command, d.Kernel.CommandDigest, d.Kernel.IncludeDirs = k.Command, p.commandDigest(), k.IncludeDirs
 	}
@@ -89,7 +89,7 @@ func (p *Problem) portable() task.Definition {
 }
 
 // portable returns the verification with a portable reference.
-func (v *verification) portable(given task.Verification) *task.Verification {
+func (v *verification) portable(given definition.Verification) *definition.Verification {
 	if v.reference != nil {
 		reference := v.reference.portable()
 		given.Problem, given.Configuration = &reference, map[string]space.Value{}
@@ -108,17 +108,17 @@ func (v *verification) portable(given task.Verification) *task.Verification {
 
 // divisors replaces empty lists of divisors by a divisor of 1, which is the same: in many encodings an
 // empty list becomes nil, which means the local size.
-func divisors(given [3][]task.Expr) [3][]task.Expr {
+func divisors(given [3][]definition.Expr) [3][]definition.Expr {
 	for i, list := range given {
 		if list != nil && len(list) == 0 {
-			given[i] = []task.Expr{"1"}
+			given[i] = []definition.Expr{"1"}
 		}
 	}
 	return given
 }
 
 // portableStages returns stages with [divisors].
-func portableStages(given []task.Stage) []task.Stage {
+func portableStages(given []definition.Stage) []definition.Stage {
 	stages := slices.Clone(given)
 	for i := range stages {
 		stages[i].GridDiv, stages[i].Stages = divisors(stages[i].GridDiv), portableStages(stages[i].Stages)

@@ -16,12 +16,12 @@ import (
 
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // mode is a type of a program's own, which no other process knows.
@@ -34,7 +34,7 @@ func (mode) String() string { return "a mode" }
 var device = hardware.Device{Name: "a device", Vendor: "NVIDIA", ComputeMajor: 9, LocalMemory: 48 << 10, MaxWorkGroupSize: 1024, ComputeUnits: 4}
 
 // everything is a definition with all that a portable one must carry, its files in dir.
-func everything(t *testing.T, dir string) task.Definition {
+func everything(t *testing.T, dir string) definition.Definition {
 	t.Helper()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -58,43 +58,43 @@ func everything(t *testing.T, dir string) task.Definition {
 	}
 	filled := npy("filled.npy", random)
 	right := npy("right.npy", random)
-	return task.Definition{
-		Kernel: task.Kernel{Name: "k", File: kernel, IncludeDirs: []string{dir}, BuildOptions: []string{"-cl-fast-relaxed-math", "-I" + dir}},
-		Constants: []task.Constant{
+	return definition.Definition{
+		Kernel: definition.Kernel{Name: "k", File: kernel, IncludeDirs: []string{dir}, BuildOptions: []string{"-cl-fast-relaxed-math", "-I" + dir}},
+		Constants: []definition.Constant{
 			{Name: "n", Value: 64}, {Name: "small", Value: int8(-3)}, {Name: "half_", Value: 0.5}, {Name: "whole", Value: 2.0},
 			{Name: "negative_zero", Value: math.Copysign(0, -1)}, {Name: "on", Value: true}, {Name: "off", Value: false},
 			{Name: "literal", Value: "0.225f"}, {Name: "hex", Value: "0x10u"}, {Name: "text", Value: "a b\nc"}, {Name: "zero", Value: 0},
 			{Name: "own", Value: mode(7)},
 		},
-		ProblemSize:  []task.Expr{"n", "n", "4"},
-		BlockSize:    [3]task.Expr{"", "rows", ""},
-		GridDiv:      [3][]task.Expr{{}, {"rows", "2"}, nil},
-		GlobalOffset: []task.Expr{"n"},
-		Stages: []task.Stage{{Repeat: "2", Index: "pass", Swap: [2]string{"file", "copy"}, Stages: []task.Stage{
-			{Kernel: "k", GridDiv: [3][]task.Expr{{}, nil, {"2"}}, ProblemSize: []task.Expr{"n", "1 + pass"}, Arguments: []string{"out"}},
+		ProblemSize:  []definition.Expr{"n", "n", "4"},
+		BlockSize:    [3]definition.Expr{"", "rows", ""},
+		GridDiv:      [3][]definition.Expr{{}, {"rows", "2"}, nil},
+		GlobalOffset: []definition.Expr{"n"},
+		Stages: []definition.Stage{{Repeat: "2", Index: "pass", Swap: [2]string{"file", "copy"}, Stages: []definition.Stage{
+			{Kernel: "k", GridDiv: [3][]definition.Expr{{}, nil, {"2"}}, ProblemSize: []definition.Expr{"n", "1 + pass"}, Arguments: []string{"out"}},
 		}}, {Kernel: "k"}},
-		Types: []task.StructType{
-			{Name: "pair", Fields: []task.StructField{{Name: "a", Type: "float"}, {Name: "b", Type: "int", Count: "div(n, 32)"}}},
-			{Name: "pairs", Fields: []task.StructField{{Name: "both", Type: "pair", Count: "2"}, {Name: "corner", Type: "float3"}}},
+		Types: []definition.StructType{
+			{Name: "pair", Fields: []definition.StructField{{Name: "a", Type: "float"}, {Name: "b", Type: "int", Count: "div(n, 32)"}}},
+			{Name: "pairs", Fields: []definition.StructField{{Name: "both", Type: "pair", Count: "2"}, {Name: "corner", Type: "float3"}}},
 		},
-		Arguments: []task.Argument{
+		Arguments: []definition.Argument{
 			{Name: "out", Type: "float", Size: "n", Output: true, RestoreEachLaunch: true},
-			{Name: "file", Type: "float32", Fill: task.Fill{File: filled}},
-			{Name: "file4", Type: "float4", Size: "div(n, 4)", Fill: task.Fill{File: filled}},
+			{Name: "file", Type: "float32", Fill: definition.Fill{File: filled}},
+			{Name: "file4", Type: "float4", Size: "div(n, 4)", Fill: definition.Fill{File: filled}},
 			{Name: "data", Data: []int16{1, -2, 3}},
 			{Name: "data3", Type: "float3", Data: []float32{1, 2, 3, 4}},
 			{Name: "halves", Data: []array.Half{array.HalfOf(1.5)}},
 			{Name: "bytes", Data: array.Of([]uint8{1, 2, 3})},
-			{Name: "random", Type: "int32", Size: "n * block_size_x", Fill: task.Fill{Kind: array.Random, Low: "-5", High: "7"}},
-			{Name: "normal", Type: "float16", Size: "n", Fill: task.Fill{Kind: array.Normal, Mean: "1", Std: "2"}},
-			{Name: "below", Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Constant, Value: "-0.0"}},
-			{Name: "nan", Type: "float64", Size: "n", Fill: task.Fill{Kind: array.Constant, Value: "0 / 0"}},
-			{Name: "copy", Type: "float32", Size: "n", Fill: task.Fill{Copy: "file"}},
-			{Name: "computed", Type: "float2", Size: "n", Fill: task.Fill{Expression: "index * small + lane / whole"}},
-			{Name: "fields", Type: "pairs", Size: "n", Fill: task.Fill{Fields: map[string]task.Fill{
+			{Name: "random", Type: "int32", Size: "n * block_size_x", Fill: definition.Fill{Kind: array.Random, Low: "-5", High: "7"}},
+			{Name: "normal", Type: "float16", Size: "n", Fill: definition.Fill{Kind: array.Normal, Mean: "1", Std: "2"}},
+			{Name: "below", Type: "float32", Size: "n", Fill: definition.Fill{Kind: array.Constant, Value: "-0.0"}},
+			{Name: "nan", Type: "float64", Size: "n", Fill: definition.Fill{Kind: array.Constant, Value: "0 / 0"}},
+			{Name: "copy", Type: "float32", Size: "n", Fill: definition.Fill{Copy: "file"}},
+			{Name: "computed", Type: "float2", Size: "n", Fill: definition.Fill{Expression: "index * small + lane / whole"}},
+			{Name: "fields", Type: "pairs", Size: "n", Fill: definition.Fill{Fields: map[string]definition.Fill{
 				"both": {Expression: "item"}, "corner": {Kind: array.Normal, Mean: "n"},
 			}}},
-			{Name: "no_fields", Type: "pairs", Size: "n", Fill: task.Fill{Fields: map[string]task.Fill{}}},
+			{Name: "no_fields", Type: "pairs", Size: "n", Fill: definition.Fill{Fields: map[string]definition.Fill{}}},
 			{Name: "local", Type: "float2", LocalSize: "block_size_x * 2"},
 			{Name: "i8", Value: int8(-1)}, {Name: "i64", Value: int64(math.MinInt64)}, {Name: "u64", Type: "uint64", Value: uint64(math.MaxUint64)},
 			{Name: "u64text", Type: "uint64", Value: "18446744073709551615"},
@@ -116,11 +116,11 @@ func everything(t *testing.T, dir string) task.Definition {
 			}},
 			{Name: "raw", Type: "pair", Value: "0000803f 01000000 02000000"},
 			{Name: "raw bytes", Type: "bytes", Value: "00 01 02"},
-			{Name: "structs", Type: "pairs", Size: "n", Fill: task.Fill{Kind: array.Random}},
-			{Name: "structs_of_npy", Type: "pair", Fill: task.Fill{File: npy("structs.npy", array.Of([]float32{1, 2, 3}))}},
-			{Name: "image", Image: &task.Image{Shape: "3d", Format: "rgba/float16", Size: []task.Expr{"n", "rows", "2"}}, Output: false},
-			{Name: "pixels", Image: &task.Image{Shape: "1d_array", Format: "r/int16", Size: []task.Expr{"2", "2"}}, Data: []int16{1, 2, 3, 4}},
-			{Name: "sampler", Sampler: &task.Sampler{Filter: "linear"}},
+			{Name: "structs", Type: "pairs", Size: "n", Fill: definition.Fill{Kind: array.Random}},
+			{Name: "structs_of_npy", Type: "pair", Fill: definition.Fill{File: npy("structs.npy", array.Of([]float32{1, 2, 3}))}},
+			{Name: "image", Image: &definition.Image{Shape: "3d", Format: "rgba/float16", Size: []definition.Expr{"n", "rows", "2"}}, Output: false},
+			{Name: "pixels", Image: &definition.Image{Shape: "1d_array", Format: "r/int16", Size: []definition.Expr{"2", "2"}}, Data: []int16{1, 2, 3, 4}},
+			{Name: "sampler", Sampler: &definition.Sampler{Filter: "linear"}},
 		},
 		Parameters: []space.Parameter{
 			{Name: "block_size_x", Values: []space.Value{uint8(8), 16, 32}},
@@ -134,19 +134,19 @@ func everything(t *testing.T, dir string) task.Definition {
 			{Expression: "block_size_x * 8 <= device.local_memory"},
 			{Expression: "not local_ or scale > 0"},
 		},
-		Verify:    &task.Verification{Files: map[string]string{"out": right}, ATol: "local_ ? 1e-3 : 0"},
-		Metrics:   []task.Metric{{Name: "GB/s", Expression: "n / time"}, {Name: "rate", Expression: "1 / time_min"}},
-		Objective: judge.Objective{Name: "rate", Maximize: true},
+		Verify:    &definition.Verification{Files: map[string]string{"out": right}, ATol: "local_ ? 1e-3 : 0"},
+		Metrics:   []definition.Metric{{Name: "GB/s", Expression: "n / time"}, {Name: "rate", Expression: "1 / time_min"}},
+		Objective: score.Objective{Name: "rate", Maximize: true},
 		Seed:      11,
 	}
 }
 
 // referenceOf is a kernel whose output is right for everything.
-func referenceOf(t *testing.T, dir string) *task.Definition {
+func referenceOf(t *testing.T, dir string) *definition.Definition {
 	d := everything(t, dir)
 	d.Kernel.Name = "reference"
 	d.Parameters[4].Values = []space.Value{"float"}
-	d.Verify = &task.Verification{Check: func(space.Configuration, map[string]*array.Array) error { return nil }} // not looked at
+	d.Verify = &definition.Verification{Check: func(space.Configuration, map[string]*array.Array) error { return nil }} // not looked at
 	return &d
 }
 
@@ -161,7 +161,7 @@ func crossed(t *testing.T, p *problem.Problem) *problem.Problem {
 	if err := gob.NewEncoder(&wire).Encode(sent); err != nil {
 		t.Fatal(err)
 	}
-	var received task.Definition
+	var received definition.Definition
 	if err := gob.NewDecoder(&wire).Decode(&received); err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func describe(arguments []problem.Argument) string {
 func wantSameContent(t *testing.T, p, q *problem.Problem) {
 	t.Helper()
 	for i, a := range p.Arguments() {
-		if a.Kind != task.BufferArgument {
+		if a.Kind != definition.BufferArgument {
 			continue
 		}
 		v, err := p.Variant(spaceOf(t, p).At(0), device)
@@ -278,22 +278,22 @@ func wantSameContent(t *testing.T, p, q *problem.Problem) {
 
 func TestAPortableProblemIsTheSameWithoutItsFiles(t *testing.T) {
 	at := map[string]space.Value{"block_size_x": int32(8), "rows": 1, "scale": 0.5, "local_": false}
-	for name, change := range map[string]func(d *task.Definition, dir string){
-		"files":      func(*task.Definition, string) {},
-		"unverified": func(d *task.Definition, _ string) { d.Verify = nil },
-		"given outputs": func(d *task.Definition, _ string) {
-			d.Verify = &task.Verification{Expected: map[string]any{"out": make([]float32, 64)}, RTol: "1e-3", Compare: map[string]task.Comparison{"out": {As: array.Norm, Rows: "rows"}}}
+	for name, change := range map[string]func(d *definition.Definition, dir string){
+		"files":      func(*definition.Definition, string) {},
+		"unverified": func(d *definition.Definition, _ string) { d.Verify = nil },
+		"given outputs": func(d *definition.Definition, _ string) {
+			d.Verify = &definition.Verification{Expected: map[string]any{"out": make([]float32, 64)}, RTol: "1e-3", Compare: map[string]definition.Comparison{"out": {As: array.Norm, Rows: "rows"}}}
 		},
-		"a command": func(d *task.Definition, dir string) {
-			d.Verify = &task.Verification{Command: &task.Command{Args: []string{"judge", "it"}, Dir: dir, Timeout: 3}}
+		"a command": func(d *definition.Definition, dir string) {
+			d.Verify = &definition.Verification{Command: &definition.Command{Args: []string{"judge", "it"}, Dir: dir, Timeout: 3}}
 		},
-		"a reference": func(d *task.Definition, dir string) {
-			d.Verify = &task.Verification{Problem: referenceOf(t, dir), Configuration: at, Launches: "rows", Swap: [2]string{"out", "copy"}}
+		"a reference": func(d *definition.Definition, dir string) {
+			d.Verify = &definition.Verification{Problem: referenceOf(t, dir), Configuration: at, Launches: "rows", Swap: [2]string{"out", "copy"}}
 		},
-		"a source as text": func(d *task.Definition, dir string) {
+		"a source as text": func(d *definition.Definition, dir string) {
 			d.Kernel.File, d.Kernel.Source = "", "#include \"common.h\"\n"
 		},
-		"no parameters beyond one": func(d *task.Definition, _ string) {
+		"no parameters beyond one": func(d *definition.Definition, _ string) {
 			for i := range d.Parameters {
 				d.Parameters[i].Values = d.Parameters[i].Values[:1]
 			}
@@ -340,7 +340,7 @@ func TestBundledProblemsArePortable(t *testing.T) {
 func TestPortableReadsNoFile(t *testing.T) {
 	dir := t.TempDir()
 	d := everything(t, dir)
-	d.Verify = &task.Verification{Problem: referenceOf(t, dir), Configuration: map[string]space.Value{"block_size_x": 8, "rows": 1, "scale": 0.5, "local_": false}}
+	d.Verify = &definition.Verification{Problem: referenceOf(t, dir), Configuration: map[string]space.Value{"block_size_x": 8, "rows": 1, "scale": 0.5, "local_": false}}
 	p, err := problem.New(d)
 	if err != nil {
 		t.Fatal(err)
@@ -349,11 +349,11 @@ func TestPortableReadsNoFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range []*task.Definition{&portable, portable.Verify.Problem} {
+	for _, d := range []*definition.Definition{&portable, portable.Verify.Problem} {
 		if d.Kernel.File != "" || d.Kernel.IncludeDirs != nil || !strings.Contains(d.Kernel.Source, "twice") {
 			t.Errorf("kernel %+v", d.Kernel)
 		}
-		if slices.ContainsFunc(d.Arguments, func(a task.Argument) bool { return a.Fill.File != "" }) {
+		if slices.ContainsFunc(d.Arguments, func(a definition.Argument) bool { return a.Fill.File != "" }) {
 			t.Errorf("arguments %+v", d.Arguments)
 		}
 	}
@@ -363,20 +363,20 @@ func TestGoFunctionsCannotCross(t *testing.T) {
 	source := func(space.Configuration) (string, error) { return "//", nil }
 	at := map[string]space.Value{"block_size_x": 8, "rows": 1, "scale": 0.5, "local_": false}
 	for name, c := range map[string]struct {
-		change func(d *task.Definition, dir string)
+		change func(d *definition.Definition, dir string)
 		want   []string
 	}{
-		"kernel": {func(d *task.Definition, _ string) { d.Kernel = task.Kernel{Name: "k", Func: source} }, []string{"kernel.func"}},
-		"check": {func(d *task.Definition, _ string) {
-			d.Verify = &task.Verification{Check: func(space.Configuration, map[string]*array.Array) error { return nil }}
+		"kernel": {func(d *definition.Definition, _ string) { d.Kernel = definition.Kernel{Name: "k", Func: source} }, []string{"kernel.func"}},
+		"check": {func(d *definition.Definition, _ string) {
+			d.Verify = &definition.Verification{Check: func(space.Configuration, map[string]*array.Array) error { return nil }}
 		}, []string{"verify.check"}},
-		"reference": {func(d *task.Definition, _ string) {
-			d.Verify = &task.Verification{Reference: func(map[string]*array.Array) (map[string]*array.Array, error) { return nil, nil }}
+		"reference": {func(d *definition.Definition, _ string) {
+			d.Verify = &definition.Verification{Reference: func(map[string]*array.Array) (map[string]*array.Array, error) { return nil, nil }}
 		}, []string{"verify.reference"}},
-		"in the reference": {func(d *task.Definition, dir string) {
+		"in the reference": {func(d *definition.Definition, dir string) {
 			reference := referenceOf(t, dir)
-			reference.Kernel = task.Kernel{Name: "k", Func: source}
-			d.Verify = &task.Verification{Problem: reference, Configuration: at}
+			reference.Kernel = definition.Kernel{Name: "k", Func: source}
+			d.Verify = &definition.Verification{Problem: reference, Configuration: at}
 		}, []string{"verify.spec.kernel.func"}},
 	} {
 		dir := t.TempDir()

@@ -1,4 +1,4 @@
-// Package problem checks a [task.Definition] and compiles it. A [Problem] knows the search space and computes the [judge.Judgement] of
+// Package problem checks a [definition.Definition] and compiles it. A [Problem] knows the search space and computes the [score.Judgement] of
 // times. It makes the [Variant] of a configuration: the kernel with its sizes, arguments and options, and each [Launch] of it.
 package problem
 
@@ -15,17 +15,17 @@ import (
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Problem is a checked and compiled definition. It is immutable and safe for concurrent use.
 type Problem struct {
-	definition task.Definition
+	definition definition.Definition
 	source     string // of the kernel; "": a function or a command makes it
 	parameters *space.Parameters
 	constants  map[string]any                    // by name, as in expressions
@@ -56,9 +56,9 @@ type Problem struct {
 	digests       sync.Map      // of arrays, which never change: texts by memory
 }
 
-// New checks a definition and compiles it. It joins a [task.FieldError] for each fault in its error. It
+// New checks a definition and compiles it. It joins a [definition.FieldError] for each fault in its error. It
 // needs no device and does not construct the search space: see [Problem.Space].
-func New(d task.Definition) (*Problem, error) {
+func New(d definition.Definition) (*Problem, error) {
 	p := &Problem{
 		definition: d, constants: map[string]any{}, computed: map[string]*expression.Expression{}, structs: map[string]*array.Struct{},
 	}
@@ -77,7 +77,7 @@ func New(d task.Definition) (*Problem, error) {
 	}
 	scope := p.scope()
 	p.compileOptions(&errs, scope)
-	p.indices = task.IndexNames(d.Stages)
+	p.indices = definition.IndexNames(d.Stages)
 	p.compileTypes(&errs, scope)
 	p.compileArguments(&errs, scope)
 	p.compileStages(&errs, scope)
@@ -131,7 +131,7 @@ func (p *Problem) compileConstants(errs *fieldErrors) {
 		switch _, twice := p.constants[c.Name]; {
 		case !space.IsIdentifier(c.Name):
 			errs.addf(field, "%q is not a name that a #define can have", c.Name)
-		case task.Reserved(c.Name):
+		case definition.Reserved(c.Name):
 			errs.addf(field, "the name %s is taken by expressions", c.Name)
 		case twice:
 			errs.addf(field, "the constant stands twice")
@@ -149,7 +149,7 @@ func (p *Problem) compileConstants(errs *fieldErrors) {
 				errs.add(field, err)
 				continue
 			}
-			p.constants[c.Name] = task.Constant{Name: c.Name, Value: value}.Number()
+			p.constants[c.Name] = definition.Constant{Name: c.Name, Value: value}.Number()
 		}
 	}
 }
@@ -159,7 +159,7 @@ func (p *Problem) compileParameters(errs *fieldErrors) bool {
 		if _, ok := p.constants[q.Name]; ok {
 			errs.addf("parameters."+q.Name, "a constant has the same name")
 		}
-		if task.Reserved(q.Name) {
+		if definition.Reserved(q.Name) {
 			errs.addf("parameters."+q.Name, "the name is taken by expressions")
 		}
 	}
@@ -193,7 +193,7 @@ func (p *Problem) fixed(list ...*expression.Expression) bool {
 
 // compile compiles the expression of a field. If the expression is fixed, check checks its value.
 func (p *Problem) compile(
-	errs *fieldErrors, field string, source task.Expr, scope expression.Scope, check func(*expression.Expression) error,
+	errs *fieldErrors, field string, source definition.Expr, scope expression.Scope, check func(*expression.Expression) error,
 ) *expression.Expression {
 	e, err := expression.Compile(source, scope)
 	if err == nil && p.fixed(e) {
@@ -204,7 +204,7 @@ func (p *Problem) compile(
 }
 
 // compileSize compiles a number that must be positive.
-func (p *Problem) compileSize(errs *fieldErrors, field string, source task.Expr, scope expression.Scope) *expression.Expression {
+func (p *Problem) compileSize(errs *fieldErrors, field string, source definition.Expr, scope expression.Scope) *expression.Expression {
 	return p.compile(errs, field, source, scope, func(e *expression.Expression) error {
 		n, err := e.Int(p.constants)
 		if err != nil || n > 0 {
@@ -218,7 +218,7 @@ func (p *Problem) compileSize(errs *fieldErrors, field string, source task.Expr,
 }
 
 // compileCount compiles a number that must be a whole one and not negative.
-func (p *Problem) compileCount(errs *fieldErrors, field string, source task.Expr, scope expression.Scope) *expression.Expression {
+func (p *Problem) compileCount(errs *fieldErrors, field string, source definition.Expr, scope expression.Scope) *expression.Expression {
 	return p.compile(errs, field, source, scope, func(e *expression.Expression) error {
 		_, err := natural("the number", e, p.constants)
 		return err
@@ -226,7 +226,7 @@ func (p *Problem) compileCount(errs *fieldErrors, field string, source task.Expr
 }
 
 // compileAmount compiles a number that must not be negative. It returns nil for an empty source.
-func (p *Problem) compileAmount(errs *fieldErrors, field, noun string, source task.Expr, scope expression.Scope) *expression.Expression {
+func (p *Problem) compileAmount(errs *fieldErrors, field, noun string, source definition.Expr, scope expression.Scope) *expression.Expression {
 	if source == "" {
 		return nil
 	}
@@ -263,7 +263,7 @@ func (p *Problem) environmentOf(c space.Configuration, d hardware.Device) map[st
 }
 
 // Definition returns the definition of the problem. It must not be changed.
-func (p *Problem) Definition() task.Definition { return p.definition }
+func (p *Problem) Definition() definition.Definition { return p.definition }
 
 // Steps returns what a run of the problem launches. A problem that is no pipeline has one step. They must not be changed.
 func (p *Problem) Steps() []Step { return p.stages }
@@ -272,7 +272,7 @@ func (p *Problem) Steps() []Step { return p.stages }
 func (p *Problem) Parameters() *space.Parameters { return p.parameters }
 
 // Objective returns the objective, whose name is by default time.
-func (p *Problem) Objective() judge.Objective {
+func (p *Problem) Objective() score.Objective {
 	o := p.definition.Objective
 	o.Name = cmp.Or(o.Name, "time")
 	return o
@@ -294,7 +294,7 @@ func (p *Problem) FixedProblemSize() []int {
 
 // unknownArgument returns the error for a name that no argument has.
 func (p *Problem) unknownArgument(name string) error {
-	names := each.Of(p.definition.Arguments, func(a task.Argument) string { return a.Name })
+	names := each.Of(p.definition.Arguments, func(a definition.Argument) string { return a.Name })
 	return fmt.Errorf("no argument is named %q%s", name, nearest.Hint(name, names))
 }
 
@@ -303,7 +303,7 @@ type fieldErrors struct{ errs []error }
 
 func (f *fieldErrors) add(field string, err error) {
 	if err != nil {
-		f.errs = append(f.errs, &task.FieldError{Field: field, Err: err})
+		f.errs = append(f.errs, &definition.FieldError{Field: field, Err: err})
 	}
 }
 
@@ -314,7 +314,7 @@ func (f *fieldErrors) addf(field, format string, args ...any) {
 func (f *fieldErrors) err() error { return errors.Join(f.errs...) }
 
 // compileConstant compiles the expression of a host constant. It returns nil for other constants.
-func compileConstant(c task.Constant, before map[string]any) (*expression.Expression, error) {
+func compileConstant(c definition.Constant, before map[string]any) (*expression.Expression, error) {
 	source := c.Expression(before)
 	if source == "" {
 		return nil, nil
@@ -327,14 +327,14 @@ func compileConstant(c task.Constant, before map[string]any) (*expression.Expres
 }
 
 // Computed returns constants with the values of those that are computed from others. One that cannot be computed is as it was.
-func Computed(constants []task.Constant) []task.Constant {
-	p := Problem{definition: task.Definition{Constants: constants}, constants: map[string]any{}, computed: map[string]*expression.Expression{}}
+func Computed(constants []definition.Constant) []definition.Constant {
+	p := Problem{definition: definition.Definition{Constants: constants}, constants: map[string]any{}, computed: map[string]*expression.Expression{}}
 	p.compileConstants(&fieldErrors{})
 	return p.Constants()
 }
 
 // Constants returns the constants of the definition with the values of those that are computed from others.
-func (p *Problem) Constants() []task.Constant {
+func (p *Problem) Constants() []definition.Constant {
 	all := slices.Clone(p.definition.Constants)
 	for i := range all {
 		if p.computed[all[i].Name] != nil {

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // precisions maps the names of types to the peaks of their arithmetic.
@@ -24,7 +24,7 @@ var precisions = map[string]string{
 	"float16": hardware.PeakFloat16, "half": hardware.PeakFloat16,
 }
 
-// A roofline is a compiled task.Roofline: the least work of a launch. It is zero if there is none.
+// A roofline is a compiled definition.Roofline: the least work of a launch. It is zero if there is none.
 type roofline struct {
 	flops, bytes *expression.Expression // nil: not given
 	precision    string
@@ -71,13 +71,13 @@ func (p *Problem) compilePrecision(errs *fieldErrors, given string, scope expres
 // metrics returns the names of the metrics that the roofline adds on a device with some peaks.
 func (r *roofline) metrics(peaks *hardware.Peaks) (names []string) {
 	if r.flops != nil {
-		names = append(names, judge.MetricFlops)
+		names = append(names, score.MetricFlops)
 	}
 	if r.bytes != nil {
-		names = append(names, judge.MetricBytes)
+		names = append(names, score.MetricBytes)
 	}
 	if r.known(peaks) == nil {
-		names = append(names, judge.MetricOfLimit)
+		names = append(names, score.MetricOfLimit)
 	}
 	return names
 }
@@ -85,7 +85,7 @@ func (r *roofline) metrics(peaks *hardware.Peaks) (names []string) {
 // reserved returns the names that metrics of the definition cannot have.
 func (r *roofline) reserved() []string {
 	if names := r.metrics(nil); names != nil {
-		return append(names, judge.MetricOfLimit)
+		return append(names, score.MetricOfLimit)
 	}
 	return nil
 }
@@ -137,11 +137,11 @@ func (p *Problem) LimitKnown(d hardware.Device) error {
 // are those of sets of buffers as large as all buffers of the problem together. Sets that fit the
 // caches have the rates of the caches, unless the caches are cold: then they are full of other data, which go to
 // memory when the kernel writes its own.
-func (p *Problem) Limit(c space.Configuration, d hardware.Device) (judge.Limit, error) {
+func (p *Problem) Limit(c space.Configuration, d hardware.Device) (score.Limit, error) {
 	return p.limit(p.environmentOf(c, d), d.Peaks)
 }
 
-func (p *Problem) limit(env map[string]any, peaks *hardware.Peaks) (l judge.Limit, err error) {
+func (p *Problem) limit(env map[string]any, peaks *hardware.Peaks) (l score.Limit, err error) {
 	r := &p.roofline
 	if err := r.known(peaks); err != nil {
 		return l, err
@@ -155,14 +155,14 @@ func (p *Problem) limit(env map[string]any, peaks *hardware.Peaks) (l judge.Limi
 		if err != nil {
 			return l, err
 		}
-		l = judge.MemoryLimit(peaks, bytes, b)
+		l = score.MemoryLimit(peaks, bytes, b)
 	}
 	if r.flops != nil {
 		flops, err := amount("", r.flops, env)
 		if err != nil {
 			return l, fmt.Errorf("roofline.flops: %w", err)
 		}
-		if a := judge.ArithmeticLimit(peaks, flops, r.precision); a.Time > l.Time || r.bytes == nil {
+		if a := score.ArithmeticLimit(peaks, flops, r.precision); a.Time > l.Time || r.bytes == nil {
 			a.Set = l.Set
 			l = a
 		}
@@ -171,8 +171,8 @@ func (p *Problem) limit(env map[string]any, peaks *hardware.Peaks) (l judge.Limi
 }
 
 // buffers returns the sizes of all buffers, and of the outputs among them.
-func (p *Problem) buffers(env map[string]any) (judge.Buffers, error) {
-	b := judge.Buffers{Cold: p.Timing().Cache == task.CacheCold}
+func (p *Problem) buffers(env map[string]any) (score.Buffers, error) {
+	b := score.Buffers{Cold: p.Timing().Cache == definition.CacheCold}
 	for i := range p.arguments {
 		a := &p.arguments[i]
 		if !a.Kind.HasContent() {
@@ -195,26 +195,26 @@ func (p *Problem) buffers(env map[string]any) (judge.Buffers, error) {
 // be computed is NaN, and its error is added to failed.
 func (p *Problem) rooflineMetrics(
 	env map[string]any, d hardware.Device, time float64, failed map[string]error,
-) (metrics []judge.MetricValue) {
+) (metrics []score.MetricValue) {
 	for _, name := range p.roofline.metrics(d.Peaks) {
 		var value float64
 		var err error
 		switch name {
-		case judge.MetricFlops:
+		case score.MetricFlops:
 			value, err = amount("", p.roofline.flops, env)
 			value /= time * 1e6
-		case judge.MetricBytes:
+		case score.MetricBytes:
 			value, err = amount("", p.roofline.bytes, env)
 			value /= time * 1e6
-		case judge.MetricOfLimit:
-			var l judge.Limit
+		case score.MetricOfLimit:
+			var l score.Limit
 			l, err = p.limit(env, d.Peaks)
 			value = l.Share(time)
 		}
 		if err != nil {
 			value, failed[name] = math.NaN(), fmt.Errorf("metric %s: %w", name, err)
 		}
-		metrics = append(metrics, judge.MetricValue{Name: name, Value: value})
+		metrics = append(metrics, score.MetricValue{Name: name, Value: value})
 	}
 	return metrics
 }
@@ -234,5 +234,5 @@ func (p *Problem) LimitTime(c space.Configuration, d hardware.Device) float64 {
 // ReadsPeaks reports whether the search itself needs the peaks of the device, because its objective is
 // «% of limit» or an expression reads device.peak.
 func (p *Problem) ReadsPeaks() bool {
-	return p.Objective().Has(judge.MetricOfLimit) || p.definition.ReadsPeaks()
+	return p.Objective().Has(score.MetricOfLimit) || p.definition.ReadsPeaks()
 }

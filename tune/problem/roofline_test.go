@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // testPeaks are those of a device with 1 MiB of cache.
@@ -29,21 +29,21 @@ func testPeaks() *hardware.Peaks {
 }
 
 // moving is a problem of two buffers, of which the second is the output, of so many elements.
-func moving(n string, r *task.Roofline) task.Definition {
-	return task.Definition{
-		Kernel: task.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []task.Expr{"1"}, Roofline: r,
-		Constants:  []task.Constant{{Name: "real", Value: "double"}},
-		Arguments:  []task.Argument{{Name: "in", Type: "float32", Size: n}, {Name: "out", Type: "float32", Size: n, Output: true}},
+func moving(n string, r *definition.Roofline) definition.Definition {
+	return definition.Definition{
+		Kernel: definition.Kernel{Name: "k", Source: "__kernel void k() {}"}, ProblemSize: []definition.Expr{"1"}, Roofline: r,
+		Constants:  []definition.Constant{{Name: "real", Value: "double"}},
+		Arguments:  []definition.Argument{{Name: "in", Type: "float32", Size: n}, {Name: "out", Type: "float32", Size: n, Output: true}},
 		Parameters: []space.Parameter{{Name: "steps", Values: []space.Value{1, 2}}},
 	}
 }
 
 func TestTheLimitOfColdLaunchesIsThatOfMemory(t *testing.T) {
-	d := moving("65536", &task.Roofline{Bytes: "524288"})
-	d.Measure.Timing.Cache = task.CacheCold
+	d := moving("65536", &definition.Roofline{Bytes: "524288"})
+	d.Measure.Timing.Cache = definition.CacheCold
 	p := mustProblem(t, d)
 	l, err := p.Limit(configurationOf(t, p, nil), hardware.Device{Peaks: testPeaks()})
-	if err != nil || l.Resource != judge.Memory || math.Abs(l.Rate-100) > 1e-9 || math.Abs(l.Time-524288./100e6) > 1e-12 {
+	if err != nil || l.Resource != score.Memory || math.Abs(l.Rate-100) > 1e-9 || math.Abs(l.Time-524288./100e6) > 1e-12 {
 		t.Errorf("%+v, %v; want the 100 GB/s of memory", l, err)
 	}
 }
@@ -52,28 +52,28 @@ func TestLimits(t *testing.T) {
 	const large, small = "12500000", "65536" // elements: 10^8 bytes and 512 KiB of two buffers
 	for name, c := range map[string]struct {
 		n        string
-		roofline task.Roofline
+		roofline definition.Roofline
 		time     float64 // milliseconds
-		resource judge.Resource
+		resource score.Resource
 		rate     float64
 	}{
-		"copied":         {large, task.Roofline{Bytes: "1e8"}, 1, judge.Memory, 100},
-		"copied by step": {large, task.Roofline{Bytes: "1e8 * steps"}, 1.66667, judge.Memory, 120},
-		"in the caches":  {small, task.Roofline{Bytes: "524288"}, 524288. / 1000e6, judge.Caches, 1000},
+		"copied":         {large, definition.Roofline{Bytes: "1e8"}, 1, score.Memory, 100},
+		"copied by step": {large, definition.Roofline{Bytes: "1e8 * steps"}, 1.66667, score.Memory, 120},
+		"in the caches":  {small, definition.Roofline{Bytes: "524288"}, 524288. / 1000e6, score.Caches, 1000},
 		// What is read beyond twice the outputs moves at the rate of a read.
-		"read": {small, task.Roofline{Bytes: "2 * 524288"}, 524288./1000e6 + 524288./1500e6, judge.Caches, 1200},
+		"read": {small, definition.Roofline{Bytes: "2 * 524288"}, 524288./1000e6 + 524288./1500e6, score.Caches, 1200},
 		// What is only written does not wait for reads, and neither does part of an output that is not.
-		"written":                             {large, task.Roofline{Bytes: "5e7"}, 5e7 / 150e6, judge.Memory, 150},
-		"written in part":                     {large, task.Roofline{Bytes: "5.2e7"}, 4e6/100e6 + 4.8e7/150e6, judge.Memory, 144.444},
-		"computed":                            {large, task.Roofline{Flops: "1e9"}, 1, judge.Arithmetic, 1000},
-		"computed in double":                  {large, task.Roofline{Flops: "1e9", Precision: "float64"}, 2, judge.Arithmetic, 500},
-		"computed in a constant":              {large, task.Roofline{Flops: "1e9", Precision: "real"}, 2, judge.Arithmetic, 500},
-		"computed in what a constant decides": {large, task.Roofline{Flops: "1e9", Precision: `real == "double" ? "float64" : "float32"`}, 2, judge.Arithmetic, 500},
-		"both, memory is slower":              {large, task.Roofline{Flops: "1e8", Bytes: "1e8"}, 1, judge.Memory, 100},
-		"both, arithmetic is":                 {large, task.Roofline{Flops: "1e10", Bytes: "1e8"}, 10, judge.Arithmetic, 1000},
-		"nothing to do":                       {large, task.Roofline{Flops: "0", Bytes: "0"}, 0, judge.Memory, 100},
-		"by the device":                       {large, task.Roofline{Flops: "device.peak.float32 * 1e6"}, 1, judge.Arithmetic, 1000},
-		"by a device's other peak":            {large, task.Roofline{Flops: "device.peak.float16 + 1e9"}, 1, judge.Arithmetic, 1000},
+		"written":                             {large, definition.Roofline{Bytes: "5e7"}, 5e7 / 150e6, score.Memory, 150},
+		"written in part":                     {large, definition.Roofline{Bytes: "5.2e7"}, 4e6/100e6 + 4.8e7/150e6, score.Memory, 144.444},
+		"computed":                            {large, definition.Roofline{Flops: "1e9"}, 1, score.Arithmetic, 1000},
+		"computed in double":                  {large, definition.Roofline{Flops: "1e9", Precision: "float64"}, 2, score.Arithmetic, 500},
+		"computed in a constant":              {large, definition.Roofline{Flops: "1e9", Precision: "real"}, 2, score.Arithmetic, 500},
+		"computed in what a constant decides": {large, definition.Roofline{Flops: "1e9", Precision: `real == "double" ? "float64" : "float32"`}, 2, score.Arithmetic, 500},
+		"both, memory is slower":              {large, definition.Roofline{Flops: "1e8", Bytes: "1e8"}, 1, score.Memory, 100},
+		"both, arithmetic is":                 {large, definition.Roofline{Flops: "1e10", Bytes: "1e8"}, 10, score.Arithmetic, 1000},
+		"nothing to do":                       {large, definition.Roofline{Flops: "0", Bytes: "0"}, 0, score.Memory, 100},
+		"by the device":                       {large, definition.Roofline{Flops: "device.peak.float32 * 1e6"}, 1, score.Arithmetic, 1000},
+		"by a device's other peak":            {large, definition.Roofline{Flops: "device.peak.float16 + 1e9"}, 1, score.Arithmetic, 1000},
 	} {
 		p := mustProblem(t, moving(c.n, &c.roofline))
 		steps := 1
@@ -91,19 +91,19 @@ func TestLimitsThatAreNotKnown(t *testing.T) {
 	noMemory := testPeaks()
 	noMemory.Figures[hardware.PeakMemoryCopy] = hardware.Peak{Missing: "the memory is too small"}
 	for name, c := range map[string]struct {
-		roofline *task.Roofline
+		roofline *definition.Roofline
 		peaks    *hardware.Peaks
 		want     string
 	}{
 		"no roofline":      {nil, testPeaks(), "has no roofline"},
-		"no peaks":         {&task.Roofline{Bytes: "1"}, nil, "the peaks of the device are not known"},
-		"empty peaks":      {&task.Roofline{Bytes: "1"}, &hardware.Peaks{}, "it was not measured"},
-		"no half":          {&task.Roofline{Flops: "1", Precision: "half"}, testPeaks(), "float16 is not known: the device has no half precision"},
-		"one of both":      {&task.Roofline{Flops: "1", Bytes: "1", Precision: "half"}, testPeaks(), "float16 is not known"},
-		"no memory":        {&task.Roofline{Bytes: "1"}, noMemory, "memory_copy is not known: the memory is too small"},
-		"negative":         {&task.Roofline{Flops: "1 - steps * 2"}, testPeaks(), "want a number that is not negative"},
-		"not a number":     {&task.Roofline{Flops: "steps / (steps - 1)"}, testPeaks(), "want a number that is not negative"},
-		"no such quotient": {&task.Roofline{Bytes: "div(4, steps - 1)"}, testPeaks(), "roofline.bytes: "},
+		"no peaks":         {&definition.Roofline{Bytes: "1"}, nil, "the peaks of the device are not known"},
+		"empty peaks":      {&definition.Roofline{Bytes: "1"}, &hardware.Peaks{}, "it was not measured"},
+		"no half":          {&definition.Roofline{Flops: "1", Precision: "half"}, testPeaks(), "float16 is not known: the device has no half precision"},
+		"one of both":      {&definition.Roofline{Flops: "1", Bytes: "1", Precision: "half"}, testPeaks(), "float16 is not known"},
+		"no memory":        {&definition.Roofline{Bytes: "1"}, noMemory, "memory_copy is not known: the memory is too small"},
+		"negative":         {&definition.Roofline{Flops: "1 - steps * 2"}, testPeaks(), "want a number that is not negative"},
+		"not a number":     {&definition.Roofline{Flops: "steps / (steps - 1)"}, testPeaks(), "want a number that is not negative"},
+		"no such quotient": {&definition.Roofline{Bytes: "div(4, steps - 1)"}, testPeaks(), "roofline.bytes: "},
 	} {
 		p := mustProblem(t, moving("1024", c.roofline))
 		if got, err := p.Limit(configurationOf(t, p, map[string]any{"steps": 1}), hardware.Device{Peaks: c.peaks}); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -113,18 +113,18 @@ func TestLimitsThatAreNotKnown(t *testing.T) {
 }
 
 func TestRooflineMetrics(t *testing.T) {
-	d := moving("12500000", &task.Roofline{Flops: "1e8 * steps", Bytes: "1e8"})
-	d.Metrics = []task.Metric{{Name: "speed", Expression: "1 / time"}}
+	d := moving("12500000", &definition.Roofline{Flops: "1e8 * steps", Bytes: "1e8"})
+	d.Metrics = []definition.Metric{{Name: "speed", Expression: "1 / time"}}
 	p := mustProblem(t, d)
 	known, unknown := hardware.Device{Peaks: testPeaks()}, hardware.Device{}
 	for _, c := range []struct {
 		device hardware.Device
-		want   []judge.MetricValue
+		want   []score.MetricValue
 	}{
-		{known, []judge.MetricValue{{Name: "GFLOP/s", Value: 100}, {Name: "GB/s", Value: 50}, {Name: "% of limit", Value: 50}, {Name: "speed", Value: 0.5}}},
-		{unknown, []judge.MetricValue{{Name: "GFLOP/s", Value: 100}, {Name: "GB/s", Value: 50}, {Name: "speed", Value: 0.5}}},
+		{known, []score.MetricValue{{Name: "GFLOP/s", Value: 100}, {Name: "GB/s", Value: 50}, {Name: "% of limit", Value: 50}, {Name: "speed", Value: 0.5}}},
+		{unknown, []score.MetricValue{{Name: "GFLOP/s", Value: 100}, {Name: "GB/s", Value: 50}, {Name: "speed", Value: 0.5}}},
 	} {
-		judgement, err := p.Judge(configurationOf(t, p, map[string]any{"steps": 2}), c.device, judge.StatsOf([]float64{2}), nil, nil)
+		judgement, err := p.Judge(configurationOf(t, p, map[string]any{"steps": 2}), c.device, score.StatsOf([]float64{2}), nil, nil)
 		got := judgement.Metrics
 		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%v, %v; want %v", got, err, c.want)
@@ -141,8 +141,8 @@ func TestRooflineMetrics(t *testing.T) {
 
 // A roofline that cannot be computed for a configuration costs its metrics, not the result.
 func TestRooflineMetricsThatCannotBeComputed(t *testing.T) {
-	p := mustProblem(t, moving("1024", &task.Roofline{Flops: "div(4, steps - 1)", Bytes: "4096"}))
-	judgement, err := p.Judge(configurationOf(t, p, map[string]any{"steps": 1}), hardware.Device{Peaks: testPeaks()}, judge.StatsOf([]float64{2}), nil, nil)
+	p := mustProblem(t, moving("1024", &definition.Roofline{Flops: "div(4, steps - 1)", Bytes: "4096"}))
+	judgement, err := p.Judge(configurationOf(t, p, map[string]any{"steps": 1}), hardware.Device{Peaks: testPeaks()}, score.StatsOf([]float64{2}), nil, nil)
 	got := judgement.Metrics
 	if err != nil || judgement.Objective != 2 || !math.IsNaN(got[0].Value) || got[1].Value != 4096/2e6 || !math.IsNaN(got[2].Value) {
 		t.Errorf("%v, %v", judgement, err)
@@ -153,11 +153,11 @@ func TestRooflineMetricsThatCannotBeComputed(t *testing.T) {
 // can be resumed; a roofline is a part of the problem.
 func TestPeaksAndIdentity(t *testing.T) {
 	without := mustProblem(t, moving("1024", nil)).Digest()
-	first := mustProblem(t, moving("1024", &task.Roofline{Bytes: "4096"})).Digest()
-	if other := mustProblem(t, moving("1024", &task.Roofline{Bytes: "8192"})).Digest(); without == first || first == other {
+	first := mustProblem(t, moving("1024", &definition.Roofline{Bytes: "4096"})).Digest()
+	if other := mustProblem(t, moving("1024", &definition.Roofline{Bytes: "8192"})).Digest(); without == first || first == other {
 		t.Error("a roofline does not show in the digest")
 	}
-	if spelt := mustProblem(t, moving("1024", &task.Roofline{Bytes: "4096", Precision: "float32"})).Digest(); spelt != first {
+	if spelt := mustProblem(t, moving("1024", &definition.Roofline{Bytes: "4096", Precision: "float32"})).Digest(); spelt != first {
 		t.Error("the default of the precision, spelt out, is another problem")
 	}
 	a, b := hardware.Device{Name: "A"}, hardware.Device{Name: "A", Peaks: testPeaks()}
@@ -169,55 +169,61 @@ func TestPeaksAndIdentity(t *testing.T) {
 func TestReadsPeaks(t *testing.T) {
 	const peak = "device.peak.float32"
 	for name, c := range map[string]struct {
-		change func(*task.Definition)
+		change func(*definition.Definition)
 		want   bool
 	}{
-		"nothing": {func(*task.Definition) {}, false},
-		"another limit": {func(d *task.Definition) {
+		"nothing": {func(*definition.Definition) {}, false},
+		"another limit": {func(d *definition.Definition) {
 			d.Restrictions = []space.Restriction{{Expression: "steps <= device.max_work_group_size"}}
 		}, false},
-		"the objective": {func(d *task.Definition) { d.Objective = judge.Objective{Name: judge.MetricOfLimit, Maximize: true} }, true},
-		"a metric":      {func(d *task.Definition) { d.Metrics = []task.Metric{{Name: "share", Expression: "time / " + peak}} }, true},
-		"a restriction": {func(d *task.Definition) {
+		"the objective": {func(d *definition.Definition) {
+			d.Objective = score.Objective{Name: score.MetricOfLimit, Maximize: true}
+		}, true},
+		"a metric": {func(d *definition.Definition) {
+			d.Metrics = []definition.Metric{{Name: "share", Expression: "time / " + peak}}
+		}, true},
+		"a restriction": {func(d *definition.Definition) {
 			d.Restrictions = []space.Restriction{{Expression: "steps == 1 or device['peak'].float32 > 0"}}
 		}, true},
-		"a size":    {func(d *task.Definition) { d.ProblemSize = []task.Expr{peak + " > 0 ? 1 : 2"} }, true},
-		"a divisor": {func(d *task.Definition) { d.GridDiv[0] = []task.Expr{peak + " > 0 ? 1 : 2"} }, true},
-		"an argument": {func(d *task.Definition) {
-			d.Arguments = append(d.Arguments, task.Argument{Name: "p", Type: "float32", Value: peak})
+		"a size":    {func(d *definition.Definition) { d.ProblemSize = []definition.Expr{peak + " > 0 ? 1 : 2"} }, true},
+		"a divisor": {func(d *definition.Definition) { d.GridDiv[0] = []definition.Expr{peak + " > 0 ? 1 : 2"} }, true},
+		"an argument": {func(d *definition.Definition) {
+			d.Arguments = append(d.Arguments, definition.Argument{Name: "p", Type: "float32", Value: peak})
 		}, true},
-		"a buffer": {func(d *task.Definition) { d.Arguments[0].Size = peak + " > 0 ? 1024 : 2048" }, true},
-		"local memory": {func(d *task.Definition) {
-			d.Arguments = append(d.Arguments, task.Argument{Name: "l", Type: "float32", LocalSize: peak + " > 0 ? 1 : 2"})
+		"a buffer": {func(d *definition.Definition) { d.Arguments[0].Size = peak + " > 0 ? 1024 : 2048" }, true},
+		"local memory": {func(d *definition.Definition) {
+			d.Arguments = append(d.Arguments, definition.Argument{Name: "l", Type: "float32", LocalSize: peak + " > 0 ? 1 : 2"})
 		}, true},
-		"a stage": {func(d *task.Definition) { d.Stages = []task.Stage{{Kernel: "k", Repeat: peak + " > 0 ? 1 : 2"}} }, true},
-		"the size of a stage": {func(d *task.Definition) {
-			d.Stages = []task.Stage{{Stages: []task.Stage{{Kernel: "k", ProblemSize: []task.Expr{peak + " > 0 ? 1 : 2"}}}}}
+		"a stage": {func(d *definition.Definition) {
+			d.Stages = []definition.Stage{{Kernel: "k", Repeat: peak + " > 0 ? 1 : 2"}}
 		}, true},
-		"the offset": {func(d *task.Definition) { d.GlobalOffset = []task.Expr{peak + " > 0 ? 1 : 2"} }, true},
-		"an option": {func(d *task.Definition) {
+		"the size of a stage": {func(d *definition.Definition) {
+			d.Stages = []definition.Stage{{Stages: []definition.Stage{{Kernel: "k", ProblemSize: []definition.Expr{peak + " > 0 ? 1 : 2"}}}}}
+		}, true},
+		"the offset": {func(d *definition.Definition) { d.GlobalOffset = []definition.Expr{peak + " > 0 ? 1 : 2"} }, true},
+		"an option": {func(d *definition.Definition) {
 			d.Kernel.BuildOptions = []string{"{" + peak + " > 0 ? '-cl-mad-enable' : ''}"}
 		}, true},
-		"the target": {func(d *task.Definition) { d.Kernel.Target = "{" + peak + " > 0 ? 'sm_90' : 'sm_80'}" }, true},
-		"a setting": {func(d *task.Definition) {
-			d.Measure.Settings = []task.Setting{{Name: hardware.PowerLimit, Expression: peak}}
+		"the target": {func(d *definition.Definition) { d.Kernel.Target = "{" + peak + " > 0 ? 'sm_90' : 'sm_80'}" }, true},
+		"a setting": {func(d *definition.Definition) {
+			d.Measure.Settings = []definition.Setting{{Name: hardware.PowerLimit, Expression: peak}}
 		}, true},
-		"rows to compare": {func(d *task.Definition) {
-			d.Verify.Compare = map[string]task.Comparison{"out": {As: array.Sum, Rows: peak + " > 0 ? 1 : 2"}}
+		"rows to compare": {func(d *definition.Definition) {
+			d.Verify.Compare = map[string]definition.Comparison{"out": {As: array.Sum, Rows: peak + " > 0 ? 1 : 2"}}
 		}, true},
-		"an image": {func(d *task.Definition) {
-			d.Arguments = append(d.Arguments, task.Argument{Name: "i", Image: &task.Image{Shape: "1d", Format: "r/float32", Size: []task.Expr{peak + " > 0 ? 1 : 2"}}})
+		"an image": {func(d *definition.Definition) {
+			d.Arguments = append(d.Arguments, definition.Argument{Name: "i", Image: &definition.Image{Shape: "1d", Format: "r/float32", Size: []definition.Expr{peak + " > 0 ? 1 : 2"}}})
 		}, true},
-		"the roofline":  {func(d *task.Definition) { d.Roofline.Bytes = "1e6 * " + peak }, true},
-		"the tolerance": {func(d *task.Definition) { d.Verify.ATol = peak }, true},
-		"the reference's": {func(d *task.Definition) {
+		"the roofline":  {func(d *definition.Definition) { d.Roofline.Bytes = "1e6 * " + peak }, true},
+		"the tolerance": {func(d *definition.Definition) { d.Verify.ATol = peak }, true},
+		"the reference's": {func(d *definition.Definition) {
 			r := moving("1024", nil)
-			r.ProblemSize = []task.Expr{peak + " > 0 ? 1 : 2"}
-			d.Verify = &task.Verification{Problem: &r, Configuration: map[string]space.Value{"steps": 1}}
+			r.ProblemSize = []definition.Expr{peak + " > 0 ? 1 : 2"}
+			d.Verify = &definition.Verification{Problem: &r, Configuration: map[string]space.Value{"steps": 1}}
 		}, true},
 	} {
-		d := moving("1024", &task.Roofline{Bytes: "8192"})
-		d.Verify = &task.Verification{Reference: func(map[string]*array.Array) (map[string]*array.Array, error) { return nil, nil }}
+		d := moving("1024", &definition.Roofline{Bytes: "8192"})
+		d.Verify = &definition.Verification{Reference: func(map[string]*array.Array) (map[string]*array.Array, error) { return nil, nil }}
 		c.change(&d)
 		if got := mustProblem(t, d).ReadsPeaks(); got != c.want {
 			t.Errorf("%s: %v", name, got)
@@ -227,13 +233,13 @@ func TestReadsPeaks(t *testing.T) {
 
 func TestLimitPeaks(t *testing.T) {
 	for name, c := range map[string]struct {
-		roofline *task.Roofline
+		roofline *definition.Roofline
 		want     []string
 	}{
 		"no roofline": {nil, nil},
-		"arithmetic":  {&task.Roofline{Flops: "1e6", Precision: "half"}, []string{hardware.PeakFloat16}},
-		"bytes":       {&task.Roofline{Bytes: "8 * 1024"}, []string{hardware.PeakMemoryCopy, hardware.PeakMemoryRead}},
-		"both":        {&task.Roofline{Bytes: "12", Flops: "1"}, []string{hardware.PeakFloat32, hardware.PeakMemoryCopy, hardware.PeakMemoryRead}},
+		"arithmetic":  {&definition.Roofline{Flops: "1e6", Precision: "half"}, []string{hardware.PeakFloat16}},
+		"bytes":       {&definition.Roofline{Bytes: "8 * 1024"}, []string{hardware.PeakMemoryCopy, hardware.PeakMemoryRead}},
+		"both":        {&definition.Roofline{Bytes: "12", Flops: "1"}, []string{hardware.PeakFloat32, hardware.PeakMemoryCopy, hardware.PeakMemoryRead}},
 	} {
 		if got := mustProblem(t, moving("1024", c.roofline)).LimitPeaks(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

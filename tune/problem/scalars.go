@@ -12,9 +12,9 @@ import (
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Scalar is a value that the kernel gets: an argument, or a member of a struct that is one.
@@ -145,7 +145,7 @@ func flatten(value any, e Element, path string, offset int) ([]Scalar, error) {
 
 // compileLanes compiles the expressions of a value, and checks the value if it is fixed.
 func (p *Problem) compileLanes(s *Scalar, scope expression.Scope) error {
-	if u, ok := task.LargeInteger(fmt.Sprint(s.Value)); ok {
+	if u, ok := definition.LargeInteger(fmt.Sprint(s.Value)); ok {
 		s.Value = u
 	}
 	lanes, vector := s.Value.([]any)
@@ -158,7 +158,7 @@ func (p *Problem) compileLanes(s *Scalar, scope expression.Scope) error {
 			if !ok {
 				source = space.FormatValue(lane)
 			}
-			if number := (task.Constant{Value: source}).Number(); number != source {
+			if number := (definition.Constant{Value: source}).Number(); number != source {
 				source = space.FormatValue(number) // a C literal such as 0.225f
 			}
 			e, err := expression.Compile(source, scope)

@@ -10,12 +10,12 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // compileSettings compiles the settings, in the order in which they are applied.
@@ -32,7 +32,7 @@ func (p *Problem) compileSettings(errs *fieldErrors, scope expression.Scope) {
 				continue
 			}
 			field := "measure.settings." + name
-			if slices.ContainsFunc(given[:i], func(before task.Setting) bool { return before.Name == name }) {
+			if slices.ContainsFunc(given[:i], func(before definition.Setting) bool { return before.Name == name }) {
 				errs.addf(field, "the setting stands twice")
 			}
 			e := p.compile(errs, field, s.Expression, scope, func(e *expression.Expression) error {
@@ -74,7 +74,7 @@ func settingValue(name string, e *expression.Expression, env map[string]any) (fl
 	switch {
 	case err != nil:
 		return 0, err
-	case !(judge.Finite(v) && v >= 0):
+	case !(score.Finite(v) && v >= 0):
 		return 0, fmt.Errorf("%g: want a number of %s, or 0 for no change", v, hardware.SettingUnit(name))
 	case name != hardware.PowerLimit && v != math.Trunc(v):
 		return 0, fmt.Errorf("%g: want a whole number of MHz, or 0 for no change", v)
@@ -112,7 +112,7 @@ func (p *Problem) settingsIn(env map[string]any) (all []hardware.Setting, err er
 const maxSettings = 10_000
 
 // CheckSettings calls check with the settings of the configurations of a space on a device, until there is an error. The error is a
-// [task.FieldError] that names the values of parameters.
+// [definition.FieldError] that names the values of parameters.
 func (p *Problem) CheckSettings(ctx context.Context, s *space.Space, d hardware.Device, check func([]hardware.Setting) error) error {
 	if len(p.settings) == 0 {
 		return nil
@@ -126,7 +126,7 @@ func (p *Problem) CheckSettings(ctx context.Context, s *space.Space, d hardware.
 		places = append(places, i)
 		if all *= len(s.Survivors(i)); all > maxSettings {
 			err := fmt.Errorf("they depend on more than %d combinations of parameters: give the settings parameters of their own", maxSettings)
-			return &task.FieldError{Field: "measure.settings", Err: err}
+			return &definition.FieldError{Field: "measure.settings", Err: err}
 		}
 	}
 	env := p.environment(d)
@@ -155,7 +155,7 @@ func (p *Problem) CheckSettings(ctx context.Context, s *space.Space, d hardware.
 		if len(texts) > 0 {
 			err = fmt.Errorf("%s: %w", strings.Join(texts, ", "), err)
 		}
-		return &task.FieldError{Field: "measure.settings", Err: err}
+		return &definition.FieldError{Field: "measure.settings", Err: err}
 	}
 	return nil
 }

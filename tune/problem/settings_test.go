@@ -7,17 +7,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // tunedClock is saxpy with two parameters that only settings read, and one that the kernel reads, too.
-func tunedClock() task.Definition {
+func tunedClock() definition.Definition {
 	d := saxpy()
 	d.Parameters = append(d.Parameters, space.Parameter{Name: "mhz", Values: []space.Value{0, 345, 1080, 1980}}, space.Parameter{Name: "watts", Values: []space.Value{250, 700.5}})
 	d.Restrictions = append(d.Restrictions, space.Restriction{Expression: "mhz < 1980 or watts > 300"})
-	d.Measure.Settings = []task.Setting{{Name: "power_limit", Expression: "watts"}, {Name: "clock", Expression: "mhz"}}
+	d.Measure.Settings = []definition.Setting{{Name: "power_limit", Expression: "watts"}, {Name: "clock", Expression: "mhz"}}
 	return d
 }
 
@@ -28,7 +28,7 @@ func TestSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	decoded, err := task.Decode(encoded)
+	decoded, err := definition.Decode(encoded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestSettingsAreCheckedInTheSpace(t *testing.T) {
 	if err := check(""); err != nil || len(seen) != 8 {
 		t.Errorf("%d combinations: %v", len(seen), err)
 	}
-	var at *task.FieldError
+	var at *definition.FieldError
 	if err := check("[clock 1080 MHz power_limit 250 W]"); !errors.As(err, &at) || at.Field != "measure.settings" || at.Err.Error() != "mhz=1080, watts=250: not permitted" {
 		t.Errorf("a combination that is not permitted: %v", err)
 	}

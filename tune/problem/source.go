@@ -13,10 +13,10 @@ import (
 	"sync"
 
 	"github.com/ndtune/ndtune/internal/files"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 func (p *Problem) compileKernel(errs *fieldErrors) {
@@ -71,7 +71,7 @@ func within(folder, path string) string {
 }
 
 // checkCommand checks the command of a field such as verify.
-func checkCommand(errs *fieldErrors, field string, c *task.Command) {
+func checkCommand(errs *fieldErrors, field string, c *definition.Command) {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		errs.addf(field+".command", "the command is empty")
 	}
@@ -81,7 +81,9 @@ func checkCommand(errs *fieldErrors, field string, c *task.Command) {
 }
 
 // SourceCommand returns the command that makes sources, with its time limit, or nil.
-func (p *Problem) SourceCommand() *task.Command { return p.definition.Kernel.Command.WithTimeout() }
+func (p *Problem) SourceCommand() *definition.Command {
+	return p.definition.Kernel.Command.WithTimeout()
+}
 
 // Generator returns the program that makes sources, for [Problem.Generate]; nil if there is none. Whoever asks for it closes it.
 func (p *Problem) Generator() *process.Program {

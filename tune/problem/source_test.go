@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // generated returns saxpy with a source that a shell script makes in a folder with some files.
-func generated(t *testing.T, script string, contents map[string]string) task.Definition {
+func generated(t *testing.T, script string, contents map[string]string) definition.Definition {
 	t.Helper()
 	folder := t.TempDir()
 	contents["make.sh"] = script
@@ -34,11 +34,11 @@ func generated(t *testing.T, script string, contents map[string]string) task.Def
 	}
 	d := saxpy()
 	d.Kernel.Source = ""
-	d.Kernel.Command = &task.Command{Args: []string{"sh", "make.sh", "{x}"}, Dir: folder, Timeout: time.Minute}
+	d.Kernel.Command = &definition.Command{Args: []string{"sh", "make.sh", "{x}"}, Dir: folder, Timeout: time.Minute}
 	return d
 }
 
-func generate(t *testing.T, d task.Definition, values map[string]space.Value) (*Variant, error) {
+func generate(t *testing.T, d definition.Definition, values map[string]space.Value) (*Variant, error) {
 	t.Helper()
 	p := mustProblem(t, d)
 	v, err := p.Variant(configurationOf(t, p, values), hardware.Device{})
@@ -146,14 +146,14 @@ func TestCommandsThatMakeNoSource(t *testing.T) {
 
 func TestWrongKernels(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*task.Kernel)
+		change func(*definition.Kernel)
 		want   string
 	}{
-		"empty":   {func(k *task.Kernel) { k.Command = &task.Command{} }, "kernel.command: the command is empty"},
-		"time":    {func(k *task.Kernel) { k.Command.Timeout = -1 }, "kernel.timeout: -1ns is no time that a command can take"},
-		"twice":   {func(k *task.Kernel) { k.Source = "x" }, "kernel: give the source once: as a file, as a text, as a command or as a function"},
-		"target":  {func(k *task.Kernel) { k.Target = "sm 90a" }, `kernel.target: "sm 90a" is no name of a target, such as sm_90a`},
-		"targets": {func(k *task.Kernel) { k.Target = "{tile}" }, `kernel.target: in "tile": nothing is named tile`},
+		"empty":   {func(k *definition.Kernel) { k.Command = &definition.Command{} }, "kernel.command: the command is empty"},
+		"time":    {func(k *definition.Kernel) { k.Command.Timeout = -1 }, "kernel.timeout: -1ns is no time that a command can take"},
+		"twice":   {func(k *definition.Kernel) { k.Source = "x" }, "kernel: give the source once: as a file, as a text, as a command or as a function"},
+		"target":  {func(k *definition.Kernel) { k.Target = "sm 90a" }, `kernel.target: "sm 90a" is no name of a target, such as sm_90a`},
+		"targets": {func(k *definition.Kernel) { k.Target = "{tile}" }, `kernel.target: in "tile": nothing is named tile`},
 	} {
 		d := generated(t, "", map[string]string{})
 		c.change(&d.Kernel)
@@ -187,7 +187,7 @@ func TestDigestOfACommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sent bytes.Buffer
-	var received task.Definition
+	var received definition.Definition
 	if err := errors.Join(gob.NewEncoder(&sent).Encode(portable), gob.NewDecoder(&sent).Decode(&received)); err != nil {
 		t.Fatal(err)
 	}
@@ -212,10 +212,10 @@ func TestDigestOfACommand(t *testing.T) {
 
 // TestSPIRV: a module has no macros, and its digest is that of its bytes.
 func TestSPIRV(t *testing.T) {
-	d := task.Definition{
-		Kernel:      task.Kernel{Name: "affine", File: filepath.Join("..", "device", "testdata", "affine.spv")},
-		ProblemSize: []task.Expr{"64"},
-		Arguments:   []task.Argument{{Name: "out", Type: "uint32", Size: "64", Output: true}, {Name: "x", Type: "uint32", Size: "64"}},
+	d := definition.Definition{
+		Kernel:      definition.Kernel{Name: "affine", File: filepath.Join("..", "device", "testdata", "affine.spv")},
+		ProblemSize: []definition.Expr{"64"},
+		Arguments:   []definition.Argument{{Name: "out", Type: "uint32", Size: "64", Output: true}, {Name: "x", Type: "uint32", Size: "64"}},
 		Parameters:  []space.Parameter{one("block_size_x", 16), {Name: "useless", Values: []space.Value{1, 2}}},
 	}
 	p := mustProblem(t, d)

@@ -6,10 +6,10 @@ import (
 	"fmt"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 func (p *Problem) compileRestrictions(errs *fieldErrors) {
@@ -53,7 +53,7 @@ func (p *Problem) Baseline() (space.Configuration, bool) {
 
 // Space returns the space of the valid configurations on a device. The first call constructs it, and
 // each call does if restrictions read device.*. An error of a restriction, such as a
-// [space.EmptyError], is a [task.FieldError]. See [space.New] for the context.
+// [space.EmptyError], is a [definition.FieldError]. See [space.New] for the context.
 func (p *Problem) Space(ctx context.Context, d hardware.Device) (*space.Space, error) {
 	if s := p.space.Load(); s != nil {
 		return s, nil
@@ -75,11 +75,11 @@ func (p *Problem) SpaceNeedsDevice() bool {
 func (p *Problem) construct(ctx context.Context, restrictions []space.Restriction, d hardware.Device) (*space.Space, error) {
 	s, err := space.New(ctx, p.parameters, restrictions, p.environment(d))
 	if i, cause, ok := space.Fault(err); ok {
-		return nil, &task.FieldError{Field: restrictionField(i), Err: cause}
+		return nil, &definition.FieldError{Field: restrictionField(i), Err: cause}
 	}
 	if c, ok := p.Baseline(); ok && err == nil {
 		if _, admitted := s.Index(c); !admitted {
-			return nil, &task.FieldError{Field: "baseline", Err: p.admit(c, restrictions, d)}
+			return nil, &definition.FieldError{Field: "baseline", Err: p.admit(c, restrictions, d)}
 		}
 	}
 	return s, err

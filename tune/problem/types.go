@@ -8,9 +8,9 @@ import (
 
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // An Element is the type of the elements of an argument.
@@ -86,7 +86,7 @@ func (p *Problem) compileTypes(errs *fieldErrors, scope expression.Scope) {
 	}
 }
 
-func (p *Problem) compileFields(errs *fieldErrors, field string, t task.StructType, scope expression.Scope) []array.Field {
+func (p *Problem) compileFields(errs *fieldErrors, field string, t definition.StructType, scope expression.Scope) []array.Field {
 	var fields []array.Field
 	for _, given := range t.Fields {
 		at := field + "." + given.Name

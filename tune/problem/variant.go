@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Variant is the kernel of one configuration, with all that depends on the configuration.
@@ -26,7 +26,7 @@ type Variant struct {
 	Pixels   [][]int
 	Holders  []int
 
-	Tolerance         judge.Tolerance
+	Tolerance         score.Tolerance
 	ReferenceLaunches int
 	Rows              []int // by argument: of an output that is reduced before it is compared; else 0
 
@@ -129,7 +129,7 @@ func (p *Problem) fillArguments(v *Variant, env map[string]any) error {
 			continue
 		}
 		var err error
-		if a.Kind == task.ImageArgument {
+		if a.Kind == definition.ImageArgument {
 			v.Pixels[i], err = a.PixelsIn(env)
 		}
 		if err == nil {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // BenchmarkVariant is the engine's part of a configuration before anything is built.
@@ -26,7 +26,7 @@ func BenchmarkJudge(b *testing.B) {
 	times := []float64{1, 2, 3, 4, 5, 6, 7}
 	b.ReportAllocs()
 	for b.Loop() {
-		stats := judge.StatsOf(times)
+		stats := score.StatsOf(times)
 		if _, err := p.Judge(c, hardware.Device{}, stats, nil, nil); err != nil {
 			b.Fatal(err)
 		}

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // configurationOf is the first value of every parameter, but for those given.
@@ -25,7 +25,7 @@ func configurationOf(t testing.TB, p *Problem, values map[string]space.Value) sp
 	return c
 }
 
-func variantOf(t testing.TB, d task.Definition, values map[string]space.Value) *Variant {
+func variantOf(t testing.TB, d definition.Definition, values map[string]space.Value) *Variant {
 	t.Helper()
 	p := mustProblem(t, d)
 	v, err := p.Variant(configurationOf(t, p, values), hardware.Device{})
@@ -41,67 +41,67 @@ func one(name string, v space.Value) space.Parameter {
 
 func TestNDRange(t *testing.T) {
 	for name, c := range map[string]struct {
-		definition        task.Definition
+		definition        definition.Definition
 		dimensions        int
 		grid, local       [3]int
 		global            string
 		workItemsInAGroup int
 	}{
 		"default divisor is the block": {
-			definition: task.Definition{ProblemSize: []task.Expr{"100"}, Parameters: []space.Parameter{one("block_size_x", 32)}},
+			definition: definition.Definition{ProblemSize: []definition.Expr{"100"}, Parameters: []space.Parameter{one("block_size_x", 32)}},
 			dimensions: 1, grid: [3]int{4, 1, 1}, local: [3]int{32, 1, 1}, global: "[128]", workItemsInAGroup: 32,
 		},
 		"no parameters at all": {
-			definition: task.Definition{ProblemSize: []task.Expr{"7", "3"}},
+			definition: definition.Definition{ProblemSize: []definition.Expr{"7", "3"}},
 			dimensions: 2, grid: [3]int{7, 3, 1}, local: [3]int{1, 1, 1}, global: "[7 3]", workItemsInAGroup: 1,
 		},
 		"exact division": {
-			definition: task.Definition{ProblemSize: []task.Expr{"128"}, Parameters: []space.Parameter{one("block_size_x", 32)}},
+			definition: definition.Definition{ProblemSize: []definition.Expr{"128"}, Parameters: []space.Parameter{one("block_size_x", 32)}},
 			dimensions: 1, grid: [3]int{4, 1, 1}, local: [3]int{32, 1, 1}, global: "[128]", workItemsInAGroup: 32,
 		},
 		"product of divisors": {
-			definition: task.Definition{ProblemSize: []task.Expr{"4096", "4095"},
+			definition: definition.Definition{ProblemSize: []definition.Expr{"4096", "4095"},
 				Parameters: []space.Parameter{one("block_size_x", 16), one("block_size_y", 8), one("tile_x", 4)},
-				GridDiv:    [3][]task.Expr{{"block_size_x", "tile_x"}}},
+				GridDiv:    [3][]definition.Expr{{"block_size_x", "tile_x"}}},
 			dimensions: 2, grid: [3]int{64, 512, 1}, local: [3]int{16, 8, 1}, global: "[1024 4096]", workItemsInAGroup: 128,
 		},
 		"an empty list divides by nothing": {
-			definition: task.Definition{ProblemSize: []task.Expr{"10"}, Parameters: []space.Parameter{one("block_size_x", 4)}, GridDiv: [3][]task.Expr{{}}},
+			definition: definition.Definition{ProblemSize: []definition.Expr{"10"}, Parameters: []space.Parameter{one("block_size_x", 4)}, GridDiv: [3][]definition.Expr{{}}},
 			dimensions: 1, grid: [3]int{10, 1, 1}, local: [3]int{4, 1, 1}, global: "[40]", workItemsInAGroup: 4,
 		},
 		"a block of three dimensions for a problem of one": {
-			definition: task.Definition{ProblemSize: []task.Expr{"10"},
+			definition: definition.Definition{ProblemSize: []definition.Expr{"10"},
 				Parameters: []space.Parameter{one("block_size_x", 2), one("block_size_y", 3), one("block_size_z", 4)}},
 			dimensions: 3, grid: [3]int{5, 1, 1}, local: [3]int{2, 3, 4}, global: "[10 3 4]", workItemsInAGroup: 24,
 		},
 		"renamed block sizes": {
-			definition: task.Definition{ProblemSize: []task.Expr{"100", "100"}, Parameters: []space.Parameter{one("bx", 8), one("by", 4), one("block_size_x", 99)},
-				BlockSize: [3]task.Expr{"bx", "by * 2"}},
+			definition: definition.Definition{ProblemSize: []definition.Expr{"100", "100"}, Parameters: []space.Parameter{one("bx", 8), one("by", 4), one("block_size_x", 99)},
+				BlockSize: [3]definition.Expr{"bx", "by * 2"}},
 			dimensions: 2, grid: [3]int{13, 13, 1}, local: [3]int{8, 8, 1}, global: "[104 104]", workItemsInAGroup: 64,
 		},
 		"a block size from a constant": {
-			definition: task.Definition{ProblemSize: []task.Expr{"n"}, Constants: []task.Constant{{Name: "n", Value: "0x64"}, {Name: "block_size_x", Value: int64(10)}}},
+			definition: definition.Definition{ProblemSize: []definition.Expr{"n"}, Constants: []definition.Constant{{Name: "n", Value: "0x64"}, {Name: "block_size_x", Value: int64(10)}}},
 			dimensions: 1, grid: [3]int{10, 1, 1}, local: [3]int{10, 1, 1}, global: "[100]", workItemsInAGroup: 10,
 		},
 		"expressions of parameters": {
-			definition: task.Definition{ProblemSize: []task.Expr{"n * (wide ? 2 : 1)", "ceil(n / 3)"}, Constants: []task.Constant{{Name: "n", Value: 100}},
+			definition: definition.Definition{ProblemSize: []definition.Expr{"n * (wide ? 2 : 1)", "ceil(n / 3)"}, Constants: []definition.Constant{{Name: "n", Value: 100}},
 				Parameters: []space.Parameter{one("wide", true), one("block_size_x", 32)}},
 			dimensions: 2, grid: [3]int{7, 34, 1}, local: [3]int{32, 1, 1}, global: "[224 34]", workItemsInAGroup: 32,
 		},
 		"a divisor larger than the problem": {
-			definition: task.Definition{ProblemSize: []task.Expr{"10"}, Parameters: []space.Parameter{one("block_size_x", 4)}, GridDiv: [3][]task.Expr{{"1000"}}},
+			definition: definition.Definition{ProblemSize: []definition.Expr{"10"}, Parameters: []space.Parameter{one("block_size_x", 4)}, GridDiv: [3][]definition.Expr{{"1000"}}},
 			dimensions: 1, grid: [3]int{1, 1, 1}, local: [3]int{4, 1, 1}, global: "[4]", workItemsInAGroup: 4,
 		},
 		"divisors that are no whole numbers": {
-			definition: task.Definition{ProblemSize: []task.Expr{"10", "7"}, Parameters: []space.Parameter{one("tile", 3)}, GridDiv: [3][]task.Expr{{"0.5"}, {"tile / 4", "2"}}},
+			definition: definition.Definition{ProblemSize: []definition.Expr{"10", "7"}, Parameters: []space.Parameter{one("tile", 3)}, GridDiv: [3][]definition.Expr{{"0.5"}, {"tile / 4", "2"}}},
 			dimensions: 2, grid: [3]int{20, 5, 1}, local: [3]int{1, 1, 1}, global: "[20 5]", workItemsInAGroup: 1,
 		},
 		"divisors whose product overflows": {
-			definition: task.Definition{ProblemSize: []task.Expr{"10"}, GridDiv: [3][]task.Expr{{"4294967296", "4294967296"}}},
+			definition: definition.Definition{ProblemSize: []definition.Expr{"10"}, GridDiv: [3][]definition.Expr{{"4294967296", "4294967296"}}},
 			dimensions: 1, grid: [3]int{1, 1, 1}, local: [3]int{1, 1, 1}, global: "[1]", workItemsInAGroup: 1,
 		},
 	} {
-		c.definition.Kernel = task.Kernel{Name: "k", Source: " "}
+		c.definition.Kernel = definition.Kernel{Name: "k", Source: " "}
 		r := variantOf(t, c.definition, nil).Launches[0].NDRange
 		if r.Dimensions != c.dimensions || r.Grid != c.grid || r.Local != c.local {
 			t.Errorf("%s: %+v, want %d dimensions, grid %v, local %v", name, r, c.dimensions, c.grid, c.local)
@@ -122,8 +122,8 @@ func TestGridCoversTheProblem(t *testing.T) {
 	for i := 1; i <= 40; i++ {
 		sizes, blocks = append(sizes, i*i), append(blocks, i)
 	}
-	p := mustProblem(t, task.Definition{
-		Kernel: task.Kernel{Name: "k", Source: " "}, ProblemSize: []task.Expr{"size"},
+	p := mustProblem(t, definition.Definition{
+		Kernel: definition.Kernel{Name: "k", Source: " "}, ProblemSize: []definition.Expr{"size"},
 		Parameters: []space.Parameter{{Name: "size", Values: sizes}, {Name: "block_size_x", Values: blocks}},
 	})
 	s, err := p.Space(t.Context(), hardware.Device{})
@@ -145,31 +145,34 @@ func TestGridCoversTheProblem(t *testing.T) {
 func TestVariantRefusesWhatCannotBeLaunched(t *testing.T) {
 	const big = "4294967296" // 2³²
 	for name, c := range map[string]struct {
-		spoil func(*task.Definition)
+		spoil func(*definition.Definition)
 		want  string
 	}{
-		"problem size":  {func(d *task.Definition) { d.ProblemSize = []task.Expr{"n - 1000 * unroll"} }, "problem size x: n - 1000 * unroll is 0; it must be positive"},
-		"block size":    {func(d *task.Definition) { d.BlockSize[1] = "1 - unroll" }, "block size y: 1 - unroll is 0"},
-		"a fraction":    {func(d *task.Definition) { d.BlockSize[1] = "unroll / 2" }, "not a whole number"},
-		"division":      {func(d *task.Definition) { d.BlockSize[1] = "div(n, unroll - 1)" }, "division by zero"},
-		"grid divisor":  {func(d *task.Definition) { d.GridDiv[0] = []task.Expr{"unroll - 1"} }, "grid divisor x: unroll - 1 is 0"},
-		"buffer size":   {func(d *task.Definition) { d.Arguments[1].Size = "unroll - 1" }, "argument x: size: unroll - 1 is 0"},
-		"local size":    {func(d *task.Definition) { d.Arguments[3].LocalSize = "unroll - 1" }, "argument scratch: local memory: unroll - 1 is 0"},
-		"scalar":        {func(d *task.Definition) { d.Arguments[2].Type, d.Arguments[2].Value = "uint8", "unroll - 2" }, "argument a: "},
-		"endless block": {func(d *task.Definition) { d.BlockSize = [3]task.Expr{big + " * unroll", big} }, "work-group of 4294967296×4294967296 work-items"},
-		"endless grid": {func(d *task.Definition) {
-			d.ProblemSize = []task.Expr{big + " * unroll", big}
-			d.GridDiv[0] = []task.Expr{}
+		"problem size":  {func(d *definition.Definition) { d.ProblemSize = []definition.Expr{"n - 1000 * unroll"} }, "problem size x: n - 1000 * unroll is 0; it must be positive"},
+		"block size":    {func(d *definition.Definition) { d.BlockSize[1] = "1 - unroll" }, "block size y: 1 - unroll is 0"},
+		"a fraction":    {func(d *definition.Definition) { d.BlockSize[1] = "unroll / 2" }, "not a whole number"},
+		"division":      {func(d *definition.Definition) { d.BlockSize[1] = "div(n, unroll - 1)" }, "division by zero"},
+		"grid divisor":  {func(d *definition.Definition) { d.GridDiv[0] = []definition.Expr{"unroll - 1"} }, "grid divisor x: unroll - 1 is 0"},
+		"buffer size":   {func(d *definition.Definition) { d.Arguments[1].Size = "unroll - 1" }, "argument x: size: unroll - 1 is 0"},
+		"local size":    {func(d *definition.Definition) { d.Arguments[3].LocalSize = "unroll - 1" }, "argument scratch: local memory: unroll - 1 is 0"},
+		"scalar":        {func(d *definition.Definition) { d.Arguments[2].Type, d.Arguments[2].Value = "uint8", "unroll - 2" }, "argument a: "},
+		"endless block": {func(d *definition.Definition) { d.BlockSize = [3]definition.Expr{big + " * unroll", big} }, "work-group of 4294967296×4294967296 work-items"},
+		"endless grid": {func(d *definition.Definition) {
+			d.ProblemSize = []definition.Expr{big + " * unroll", big}
+			d.GridDiv[0] = []definition.Expr{}
 		}, "grid of 4294967296×4294967296 work-groups"},
-		"endless parts":  {func(d *task.Definition) { d.GridDiv[0] = []task.Expr{"unroll / 1e300"} }, "grid of 1e+303 work-groups in dimension x"},
-		"endless range":  {func(d *task.Definition) { d.ProblemSize = []task.Expr{big + " * unroll"}; d.BlockSize[1] = big }, "NDRange of"},
-		"endless buffer": {func(d *task.Definition) { d.Arguments[1].Size = "4611686018427387904 * unroll" }, "argument x: "},
-		"endless local":  {func(d *task.Definition) { d.Arguments[3].LocalSize = "4611686018427387904 * unroll" }, "argument scratch: "},
-		"tolerance": {func(d *task.Definition) {
-			d.Verify = &task.Verification{ATol: "1 - 2 * unroll", Check: func(space.Configuration, map[string]*array.Array) error { return nil }}
+		"endless parts": {func(d *definition.Definition) { d.GridDiv[0] = []definition.Expr{"unroll / 1e300"} }, "grid of 1e+303 work-groups in dimension x"},
+		"endless range": {func(d *definition.Definition) {
+			d.ProblemSize = []definition.Expr{big + " * unroll"}
+			d.BlockSize[1] = big
+		}, "NDRange of"},
+		"endless buffer": {func(d *definition.Definition) { d.Arguments[1].Size = "4611686018427387904 * unroll" }, "argument x: "},
+		"endless local":  {func(d *definition.Definition) { d.Arguments[3].LocalSize = "4611686018427387904 * unroll" }, "argument scratch: "},
+		"tolerance": {func(d *definition.Definition) {
+			d.Verify = &definition.Verification{ATol: "1 - 2 * unroll", Check: func(space.Configuration, map[string]*array.Array) error { return nil }}
 		}, "the tolerance 1 - 2 * unroll is -1"},
-		"copy": {func(d *task.Definition) {
-			d.Arguments[1].Fill, d.Arguments[1].Size = task.Fill{Copy: "y"}, "n + unroll"
+		"copy": {func(d *definition.Definition) {
+			d.Arguments[1].Fill, d.Arguments[1].Size = definition.Fill{Copy: "y"}, "n + unroll"
 		},
 			"argument x: has 1001 elements, y, of which it is a copy, has 1000"},
 	} {
@@ -184,13 +187,13 @@ func TestVariantRefusesWhatCannotBeLaunched(t *testing.T) {
 }
 
 func TestValuesReachTheKernelAsOptionsOrAsAPrologue(t *testing.T) {
-	d := task.Definition{
-		Kernel: task.Kernel{Name: "k", Source: "first line\n", BuildOptions: []string{"-cl-mad-enable"}},
-		Constants: []task.Constant{
+	d := definition.Definition{
+		Kernel: definition.Kernel{Name: "k", Source: "first line\n", BuildOptions: []string{"-cl-mad-enable"}},
+		Constants: []definition.Constant{
 			{Name: "n", Value: 4096}, {Name: "dt", Value: "0.225f"}, {Name: "h", Value: 0.5}, {Name: "whole", Value: 2.0}, {Name: "yes", Value: true}, {Name: "short", Value: int16(-3)},
 			{Name: "expression", Value: "(n + 1)"}, {Name: "spaced", Value: "unsigned int"},
 		},
-		ProblemSize: []task.Expr{"n"},
+		ProblemSize: []definition.Expr{"n"},
 		Parameters: []space.Parameter{
 			one("block_size_x", 16), one("type", "float4"), one("pragma", "unroll 4"), one("quoted", `"a"`), one("nothing", ""),
 			one("two", "a\nb"), one("read_only", "volatile"), one("mad", "a b"),
@@ -219,7 +222,7 @@ func TestASourceWithoutAPrologueIsUntouched(t *testing.T) {
 func TestConstantsAreNumbersInExpressions(t *testing.T) {
 	for _, c := range []struct {
 		value      space.Value
-		expression task.Expr
+		expression definition.Expr
 		want       float64
 	}{
 		{"0.225f", "x * 4", 0.9}, {"1.f", "x", 1}, {".5F", "x", 0.5}, {"1e-3f", "x * 1000", 1}, {"2.0h", "x", 2},
@@ -228,11 +231,11 @@ func TestConstantsAreNumbersInExpressions(t *testing.T) {
 		{int8(5), "x % 3", 2}, {int64(5), "x % 3", 2}, {uint16(5), "div(x, 2)", 2}, {float32(0.5), "x * 2", 1},
 		{"float4", `x == "float4" ? 1 : 0`, 1}, {"(1 + 2)", "len(x)", 7}, {"1e999", "len(x)", 5},
 	} {
-		p := mustProblem(t, task.Definition{
-			Kernel: task.Kernel{Name: "k", Source: " "}, ProblemSize: []task.Expr{"1"}, Constants: []task.Constant{{Name: "x", Value: c.value}},
-			Metrics: []task.Metric{{Name: "m", Expression: c.expression}},
+		p := mustProblem(t, definition.Definition{
+			Kernel: definition.Kernel{Name: "k", Source: " "}, ProblemSize: []definition.Expr{"1"}, Constants: []definition.Constant{{Name: "x", Value: c.value}},
+			Metrics: []definition.Metric{{Name: "m", Expression: c.expression}},
 		})
-		judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, judge.StatsOf([]float64{1}), nil, nil)
+		judgement, err := p.Judge(configurationOf(t, p, nil), hardware.Device{}, score.StatsOf([]float64{1}), nil, nil)
 		if err != nil || math.Abs(judgement.Metrics[0].Value-c.want) > 1e-12 {
 			t.Errorf("x = %v: %s is %v (%v), want %v", c.value, c.expression, judgement, err, c.want)
 		}
@@ -241,13 +244,13 @@ func TestConstantsAreNumbersInExpressions(t *testing.T) {
 
 // TestHostConstantsAreComputedFromOthers: they follow these, and keep their words and texts.
 func TestHostConstantsAreComputedFromOthers(t *testing.T) {
-	host := func(name string, value space.Value) task.Constant {
-		return task.Constant{Name: name, Value: value, Host: true}
+	host := func(name string, value space.Value) definition.Constant {
+		return definition.Constant{Name: name, Value: value, Host: true}
 	}
 	d := saxpy()
 	d.Constants = append(d.Constants, host("m", "2 * n"), host("part", "m / 4"), host("same", "m"), host("word", "float"), host("literal", "0x10u"),
 		host("real", `m > 4000 ? "double" : "float"`))
-	d.ProblemSize = []task.Expr{"m + literal"}
+	d.ProblemSize = []definition.Expr{"m + literal"}
 	d.Arguments[1].Type = "real"
 	for n, want := range map[int]string{1000: "[2016] m=2000 part=500.0 same=2000 word=float literal=0x10u real=float", 3000: "[6016] m=6000 part=1500.0 same=6000 word=float literal=0x10u real=double"} {
 		d.Constants[0].Value = n
@@ -289,10 +292,10 @@ func TestScalars(t *testing.T) {
 		{"float2", []string{"-0.5f", "unroll"}, join(f32(-0.5), f32(1))},
 		{"int3", []int{1, 2, 3}, join(i32(1), i32(2), i32(3), i32(0))}, {"int3", []any{"n", "n", 1}, join(i32(100), i32(100), i32(1), i32(0))},
 	} {
-		d := task.Definition{
-			Kernel: task.Kernel{Name: "k", Source: " "}, ProblemSize: []task.Expr{"1"}, Constants: []task.Constant{{Name: "n", Value: 100}},
+		d := definition.Definition{
+			Kernel: definition.Kernel{Name: "k", Source: " "}, ProblemSize: []definition.Expr{"1"}, Constants: []definition.Constant{{Name: "n", Value: 100}},
 			Parameters: []space.Parameter{one("unroll", 1)},
-			Arguments:  []task.Argument{{Name: "s", Type: c.typ, Value: c.value}},
+			Arguments:  []definition.Argument{{Name: "s", Type: c.typ, Value: c.value}},
 		}
 		if v := variantOf(t, d, nil); !slices.Equal(v.Launches[0].Scalars[0], c.want) {
 			t.Errorf("%s %v: bytes %v, want %v", c.typ, c.value, v.Launches[0].Scalars[0], c.want)
@@ -304,7 +307,7 @@ func TestSizesOfArguments(t *testing.T) {
 	d := saxpy()
 	d.Arguments[0].Size = "n + unroll"
 	d.Arguments[3].Type = "float3"
-	d.Arguments = append(d.Arguments, task.Argument{Name: "table", Data: []uint16{1, 2, 3}})
+	d.Arguments = append(d.Arguments, definition.Argument{Name: "table", Data: []uint16{1, 2, 3}})
 	v := variantOf(t, d, map[string]space.Value{"unroll": 2})
 	if fmt.Sprint(v.Elements) != "[1002 1000 0 0 3]" || fmt.Sprint(v.Launches[0].LocalBytes) != "[0 0 0 512 0]" {
 		t.Errorf("elements %v, local bytes %v", v.Elements, v.Launches[0].LocalBytes)
@@ -314,7 +317,7 @@ func TestSizesOfArguments(t *testing.T) {
 func TestTolerances(t *testing.T) {
 	check := func(space.Configuration, map[string]*array.Array) error { return nil }
 	for _, c := range []struct {
-		aTol, rTol         task.Expr
+		aTol, rTol         definition.Expr
 		typ                array.Type
 		absolute, relative float64
 	}{
@@ -323,7 +326,7 @@ func TestTolerances(t *testing.T) {
 		{"0", "", array.Float32, 0, 0}, {"", "0", array.Float32, 0, 0}, {"unroll * 0.5", "", array.Int32, 1, 0}, {"1", "alpha", array.Float32, 1, 0.5},
 	} {
 		d := saxpy()
-		d.Verify = &task.Verification{Check: check, ATol: c.aTol, RTol: c.rTol}
+		d.Verify = &definition.Verification{Check: check, ATol: c.aTol, RTol: c.rTol}
 		absolute, relative := variantOf(t, d, map[string]space.Value{"unroll": 2}).Tolerance.Of(c.typ)
 		if absolute != c.absolute || relative != c.relative {
 			t.Errorf("atol %q, rtol %q for %v: %v, %v", c.aTol, c.rTol, c.typ, absolute, relative)

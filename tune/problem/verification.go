@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // verification is a compiled Verification.
@@ -65,7 +65,7 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope)
 }
 
 // refuseReferenceKeys adds errors for what is given of a reference kernel if there is none.
-func refuseReferenceKeys(errs *fieldErrors, v *task.Verification) {
+func refuseReferenceKeys(errs *fieldErrors, v *definition.Verification) {
 	for _, key := range []struct {
 		name  string
 		given bool
@@ -101,7 +101,7 @@ func (p *Problem) compileComparisons(errs *fieldErrors, v *verification, scope e
 	}
 }
 
-func (p *Problem) compileCommand(errs *fieldErrors, given *task.Verification) {
+func (p *Problem) compileCommand(errs *fieldErrors, given *definition.Verification) {
 	if given.Command == nil {
 		return
 	}
@@ -118,11 +118,11 @@ func (p *Problem) compileCommand(errs *fieldErrors, given *task.Verification) {
 	}
 }
 
-func (p *Problem) compileReference(errs *fieldErrors, given *task.Verification, v *verification, scope expression.Scope) {
-	definition := *given.Problem
-	definition.Verify = nil // a reference is not itself verified
-	definition.Seed = p.definition.Seed
-	reference, err := New(definition)
+func (p *Problem) compileReference(errs *fieldErrors, given *definition.Verification, v *verification, scope expression.Scope) {
+	d := *given.Problem
+	d.Verify = nil // a reference is not itself verified
+	d.Seed = p.definition.Seed
+	reference, err := New(d)
 	if err != nil {
 		errs.add("verify.spec", err)
 		return
@@ -330,7 +330,7 @@ func (p *Problem) Compared() bool {
 }
 
 // VerifyCommand returns the command that judges outputs, with its time limit, or nil.
-func (p *Problem) VerifyCommand() *task.Command {
+func (p *Problem) VerifyCommand() *definition.Command {
 	if p.verify == nil {
 		return nil
 	}
@@ -411,7 +411,7 @@ func compileExpected[T any](
 			err = fmt.Errorf("%s has %d elements, the output has %d", source, data.Len(), n)
 		}
 		if err == nil {
-			if text := judge.NaNs(name, data); text != "" {
+			if text := score.NaNs(name, data); text != "" {
 				err = errors.New(text)
 			}
 		}

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestParametersOfTheReferenceMayBeExpressions has constants of both kernels, and parameters that depend on
@@ -19,15 +19,15 @@ func TestParametersOfTheReferenceMayBeExpressions(t *testing.T) {
 		{Name: "kind", Values: []space.Value{"n", "plain"}},
 		{Name: "fixed", Values: []space.Value{4}},
 	}
-	reference.Constants = append(reference.Constants, task.Constant{Name: "own", Value: 3})
+	reference.Constants = append(reference.Constants, definition.Constant{Name: "own", Value: 3})
 	for want, given := range map[string]map[string]space.Value{
 		"block_size_x=256, unroll=2, scale=0.5, kind=n, fixed=4":     {"block_size_x": "min(256, n)", "unroll": 2, "scale": 0.5, "kind": "n"},
 		"block_size_x=16, unroll=8, scale=4.0, kind=m, fixed=4":      {"block_size_x": "unroll * 2", "unroll": "scale * 2", "scale": "fixed / 1", "kind": "m"},
 		"block_size_x=30, unroll=9, scale=0.75, kind=plain, fixed=7": {"block_size_x": "own * 10", "unroll": "outer", "scale": "own / 4", "kind": "plain", "fixed": "7"},
 	} {
 		d := saxpy()
-		d.Constants = append(d.Constants, task.Constant{Name: "own", Value: 5}, task.Constant{Name: "outer", Value: 9})
-		d.Verify = &task.Verification{Problem: &reference, Configuration: given}
+		d.Constants = append(d.Constants, definition.Constant{Name: "own", Value: 5}, definition.Constant{Name: "outer", Value: 9})
+		d.Verify = &definition.Verification{Problem: &reference, Configuration: given}
 		if _, at, _ := mustProblem(t, d).Reference(); at.String() != want {
 			t.Errorf("%v: %s, want %s", given, at, want)
 		}
@@ -37,22 +37,22 @@ func TestParametersOfTheReferenceMayBeExpressions(t *testing.T) {
 // TestBuffersThatTheReferenceShares: outputs, and what either of the two fills. Scratch of one name may differ in type and size.
 func TestBuffersThatTheReferenceShares(t *testing.T) {
 	for name, c := range map[string]struct {
-		mine, theirs task.Argument
+		mine, theirs definition.Argument
 		shared       bool
 	}{
-		"output":                {task.Argument{Type: "float32", Size: "n", Output: true}, task.Argument{Type: "float32", Size: "n"}, true},
-		"output of vectors":     {task.Argument{Type: "float4", Size: "n", Output: true}, task.Argument{Type: "float32", Size: "4 * n"}, true},
-		"filled":                {task.Argument{Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Ones}}, task.Argument{Type: "float32", Size: "n"}, true},
-		"filled there":          {task.Argument{Type: "float32", Size: "n"}, task.Argument{Type: "float32", Size: "n", Fill: task.Fill{Expression: "index"}}, true},
-		"filled vectors":        {task.Argument{Type: "int2", Size: "n", Fill: task.Fill{Kind: array.Random}}, task.Argument{Type: "int4", Size: "div(n, 2)"}, true},
-		"scratch":               {task.Argument{Type: "float32", Size: "n"}, task.Argument{Type: "float32", Size: "n"}, false},
-		"scratch of zeros":      {task.Argument{Type: "float32", Size: "n * unroll"}, task.Argument{Type: "double", Size: "7", Fill: task.Fill{Kind: array.Zeros}}, false},
-		"scratch by a constant": {task.Argument{Type: "float32", Size: "unroll"}, task.Argument{Type: "float32", Size: "9", Output: true}, false},
+		"output":                {definition.Argument{Type: "float32", Size: "n", Output: true}, definition.Argument{Type: "float32", Size: "n"}, true},
+		"output of vectors":     {definition.Argument{Type: "float4", Size: "n", Output: true}, definition.Argument{Type: "float32", Size: "4 * n"}, true},
+		"filled":                {definition.Argument{Type: "float32", Size: "n", Fill: definition.Fill{Kind: array.Ones}}, definition.Argument{Type: "float32", Size: "n"}, true},
+		"filled there":          {definition.Argument{Type: "float32", Size: "n"}, definition.Argument{Type: "float32", Size: "n", Fill: definition.Fill{Expression: "index"}}, true},
+		"filled vectors":        {definition.Argument{Type: "int2", Size: "n", Fill: definition.Fill{Kind: array.Random}}, definition.Argument{Type: "int4", Size: "div(n, 2)"}, true},
+		"scratch":               {definition.Argument{Type: "float32", Size: "n"}, definition.Argument{Type: "float32", Size: "n"}, false},
+		"scratch of zeros":      {definition.Argument{Type: "float32", Size: "n * unroll"}, definition.Argument{Type: "double", Size: "7", Fill: definition.Fill{Kind: array.Zeros}}, false},
+		"scratch by a constant": {definition.Argument{Type: "float32", Size: "unroll"}, definition.Argument{Type: "float32", Size: "9", Output: true}, false},
 	} {
 		d, reference := saxpy(), saxpy()
 		c.mine.Name, c.theirs.Name = "tmp", "tmp"
-		d.Arguments, reference.Arguments = append(d.Arguments, c.mine), append([]task.Argument{c.theirs}, reference.Arguments...)
-		d.Verify = &task.Verification{Problem: &reference, Configuration: map[string]space.Value{"block_size_x": 32, "unroll": 1}}
+		d.Arguments, reference.Arguments = append(d.Arguments, c.mine), append([]definition.Argument{c.theirs}, reference.Arguments...)
+		d.Verify = &definition.Verification{Problem: &reference, Configuration: map[string]space.Value{"block_size_x": 32, "unroll": 1}}
 		want := -1
 		if c.shared {
 			want = 0

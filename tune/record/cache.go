@@ -9,7 +9,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // decodeCache reads a Kernel Tuner cache file of any version.
@@ -108,7 +108,7 @@ func readCacheEntry(l *layout, h *Header, raw []byte) (indices, tune.Result, err
 			}
 		default:
 			if f, err := parseNumber(raw); err == nil {
-				r.Metrics = append(r.Metrics, judge.MetricValue{Name: name, Value: f})
+				r.Metrics = append(r.Metrics, score.MetricValue{Name: name, Value: f})
 			} else if name == h.Objective.Name {
 				fail(textMember(raw))
 			}
@@ -204,7 +204,7 @@ func (l *layout) cacheHeader(h *Header) []byte {
 	return []byte("{\n" + strings.Join(members, ",\n"))
 }
 
-func (l *layout) appendCacheEntry(b []byte, d indices, r *tune.Result, objective judge.Objective) []byte {
+func (l *layout) appendCacheEntry(b []byte, d indices, r *tune.Result, objective score.Objective) []byte {
 	b = l.appendMembers(append(b, '{'), d)
 	if r.Status == tune.Correct {
 		b = appendFloat(appendName(b, "time"), r.Time())

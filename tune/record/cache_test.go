@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -36,7 +36,7 @@ func mustDecode(t testing.TB, data string) *Record {
 func TestSmallCache(t *testing.T) {
 	r := mustDecode(t, smallCache(t))
 	h := r.Header
-	if !h.Objective.Equal(judge.Objective{Name: "GFLOP/s", Maximize: true}) || h.ProblemSize != nil || !h.Verified || h.Iterations != 2 {
+	if !h.Objective.Equal(score.Objective{Name: "GFLOP/s", Maximize: true}) || h.ProblemSize != nil || !h.Verified || h.Iterations != 2 {
 		t.Errorf("header %+v", h)
 	}
 	if f := h.Parameters[1].Values[0]; f != space.Value(1.0) {
@@ -183,7 +183,7 @@ func TestT4RoundTrip(t *testing.T) {
 	for seed := range uint64(100) {
 		m := newMaker(seed)
 		want := m.record(30)
-		want.Header.Objective = judge.Objective{Name: "GB/s", Maximize: true}
+		want.Header.Objective = score.Objective{Name: "GB/s", Maximize: true}
 		for i := range want.Results {
 			r := &want.Results[i]
 			// What T4 keeps: whole milliseconds are far from the limits of a float64.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // difference says in what two results differ, to the last bit; empty where they do not.
@@ -28,7 +28,7 @@ func difference(got, want tune.Result) string {
 		return fmt.Sprintf("early stopped %v, want %v", got.EarlyStopped, want.EarlyStopped)
 	case got.Device != want.Device:
 		return fmt.Sprintf("device %q, want %q", got.Device, want.Device)
-	case !slices.EqualFunc(got.Metrics, want.Metrics, func(a, b judge.MetricValue) bool {
+	case !slices.EqualFunc(got.Metrics, want.Metrics, func(a, b score.MetricValue) bool {
 		return a.Name == b.Name && sameFloat(a.Value, b.Value)
 	}):
 		return fmt.Sprintf("metrics %v, want %v", got.Metrics, want.Metrics)
@@ -89,7 +89,7 @@ func sameFinals(a, b *tune.Result) bool {
 		return a.AtFinal == b.AtFinal
 	}
 	return sameNumber(a.AtFinal.Objective, b.AtFinal.Objective) && len(a.AtFinal.Metrics) == len(b.AtFinal.Metrics) &&
-		!slices.ContainsFunc(a.AtFinal.Metrics, func(m judge.MetricValue) bool {
+		!slices.ContainsFunc(a.AtFinal.Metrics, func(m score.MetricValue) bool {
 			v, ok := b.AtFinal.Metric(m.Name)
 			return !ok || !sameNumber(m.Value, v)
 		})

@@ -10,14 +10,14 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A csvRow is a row of a table: a result, and what several of its cells need.
 type csvRow struct {
 	*tune.Result
-	stats     judge.Stats // of the times
+	stats     score.Stats // of the times
 	rank      int         // 0: none
 	objective string      // "": the least time
 }
@@ -32,17 +32,17 @@ type csvColumn struct {
 // csvMeasured are the columns between the parameters and the metrics.
 var csvMeasured = []csvColumn{
 	{name: "status", cell: func(r *csvRow) string { return string(r.Status) }},
-	{name: "time", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Median })},
-	{name: "time_min", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Min })},
-	{name: "time_median", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Median })},
-	{name: "time_mean", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Mean })},
-	{name: "time_max", cell: csvStatistic(func(s *judge.Stats) float64 { return s.Max })},
-	{name: "time_stddev", cell: csvStatistic(func(s *judge.Stats) float64 { return s.StandardDeviation })},
+	{name: "time", cell: csvStatistic(func(s *score.Stats) float64 { return s.Median })},
+	{name: "time_min", cell: csvStatistic(func(s *score.Stats) float64 { return s.Min })},
+	{name: "time_median", cell: csvStatistic(func(s *score.Stats) float64 { return s.Median })},
+	{name: "time_mean", cell: csvStatistic(func(s *score.Stats) float64 { return s.Mean })},
+	{name: "time_max", cell: csvStatistic(func(s *score.Stats) float64 { return s.Max })},
+	{name: "time_stddev", cell: csvStatistic(func(s *score.Stats) float64 { return s.StandardDeviation })},
 	{name: "final_time", cell: func(r *csvRow) string { return csvIf(len(r.Final) > 0, csvNumber(r.FinalTime())) }},
 }
 
 // csvStatistic returns the cells of a statistic of the times.
-func csvStatistic(of func(*judge.Stats) float64) func(*csvRow) string {
+func csvStatistic(of func(*score.Stats) float64) func(*csvRow) string {
 	return func(r *csvRow) string { return csvIf(r.stats.Count > 0, csvNumber(of(&r.stats))) }
 }
 
@@ -187,8 +187,8 @@ func csvValue(c space.Configuration, parameter string) string {
 	return space.FormatValue(v)
 }
 
-func csvMetric(name string, metrics []judge.MetricValue) string {
-	v, ok := judge.Named(metrics, name)
+func csvMetric(name string, metrics []score.MetricValue) string {
+	v, ok := score.Named(metrics, name)
 	return csvIf(ok, csvNumber(v))
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -40,8 +40,8 @@ func TestCSV(t *testing.T) {
 		{
 			Configuration: l.configuration(indices{0, 0, 0}), Status: tune.Correct, Verified: true,
 			Times: []float64{1, 2, 6}, Final: []float64{2.5, 3, 2},
-			AtFinal:   &judge.Judgement{Metrics: []judge.MetricValue{{Name: "GB/s", Value: 4.5}}, Objective: 2.5},
-			Metrics:   []judge.MetricValue{{Name: "status", Value: -7}, {Name: "GB/s", Value: math.NaN()}},
+			AtFinal:   &score.Judgement{Metrics: []score.MetricValue{{Name: "GB/s", Value: 4.5}}, Objective: 2.5},
+			Metrics:   []score.MetricValue{{Name: "status", Value: -7}, {Name: "GB/s", Value: math.NaN()}},
 			Durations: tune.Durations{Build: 1500 * time.Microsecond},
 			Timestamp: time.Date(2026, 1, 2, 3, 4, 5, 600, time.FixedZone("", 3600)),
 		},

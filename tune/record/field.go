@@ -12,8 +12,8 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // A field is a member of a JSON object and a pointer to its value. The type of the pointer decides
@@ -77,7 +77,7 @@ func (f *field) append(b []byte) []byte {
 			}
 			b = append(b, ']')
 		}
-	case *[]judge.MetricValue:
+	case *[]score.MetricValue:
 		if len(*at) > 0 {
 			b = appendMetrics(append(b, '{'), *at)
 			b = append(b, '}')
@@ -94,7 +94,7 @@ func (f *field) append(b []byte) []byte {
 		if len(*at) > 0 {
 			b = appendJSON(b, *at)
 		}
-	case **judge.Judgement:
+	case **score.Judgement:
 		if j := *at; j != nil {
 			b = appendFields(append(b, '{'), field{"metrics", &j.Metrics})
 			b = append(appendFloat(appendName(b, "objective"), j.Objective), '}')
@@ -133,7 +133,7 @@ func appendJSON(b []byte, v any) []byte {
 }
 
 // appendMetrics writes metrics as members of an object.
-func appendMetrics(b []byte, metrics []judge.MetricValue) []byte {
+func appendMetrics(b []byte, metrics []score.MetricValue) []byte {
 	for i := range metrics {
 		b = append(appendText(separate(b), metrics[i].Name), ':')
 		b = appendFloat(b, metrics[i].Value)
@@ -188,10 +188,10 @@ func decodeValue(raw []byte, to any) (err error) {
 		*to, err = parseNumber(raw)
 	case *[]float64:
 		*to, err = parseNumbers(raw)
-	case *[]judge.MetricValue:
+	case *[]score.MetricValue:
 		*to, err = parseMetrics(raw)
-	case **judge.Judgement:
-		j := &judge.Judgement{Objective: math.NaN()}
+	case **score.Judgement:
+		j := &score.Judgement{Objective: math.NaN()}
 		*to = j
 		err = decodeFields(raw, field{"metrics", &j.Metrics}, field{"objective", &j.Objective})
 	case *time.Duration:
@@ -214,12 +214,12 @@ func decodeValue(raw []byte, to any) (err error) {
 }
 
 // parseMetrics reads an object of numbers.
-func parseMetrics(raw []byte) (metrics []judge.MetricValue, err error) {
+func parseMetrics(raw []byte) (metrics []score.MetricValue, err error) {
 	if raw[0] != '{' {
 		return nil, fmt.Errorf("want an object, not %s", kindOf(raw))
 	}
 	for name, raw := range members(raw) {
-		m := judge.MetricValue{Name: name}
+		m := score.MetricValue{Name: name}
 		if m.Value, err = parseNumber(raw); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

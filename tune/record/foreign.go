@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -23,9 +23,9 @@ var maximized = []string{
 	"GFLOP/s", "TFLOP/s", "GB/s", "TB/s", "GFLOPS/W", "TFLOPS/W", "GFLOP/J", "TFLOP/J", "fitness",
 }
 
-func objectiveOf(name string) judge.Objective {
+func objectiveOf(name string) score.Objective {
 	name = cmp.Or(name, "time")
-	return judge.Objective{Name: name, Maximize: slices.Contains(maximized, name)}
+	return score.Objective{Name: name, Maximize: slices.Contains(maximized, name)}
 }
 
 // textMember is the text of a value, of a value that is no text its JSON.

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // The formats of a [Header].
@@ -51,14 +51,14 @@ type Header struct {
 	Device      hardware.Device        `json:"device"`
 	Parameters  []space.Parameter      `json:"-"`                    // in order
 	SpaceSize   int                    `json:"space_size,omitempty"` // configurations in the search space; 0: unknown
-	Constants   []task.Constant        `json:"-"`                    // in order
+	Constants   []definition.Constant  `json:"-"`                    // in order
 	Options     string                 `json:"options,omitempty"`    // of the compiler, the same for all configurations, constants included
 	ProblemSize []int                  `json:"problem_size,omitempty"`
-	Objective   judge.Objective        `json:"-"`
+	Objective   score.Objective        `json:"-"`
 	Baseline    map[string]space.Value `json:"-"`                    // the configuration that the best is compared with; nil: none
 	Metrics     []string               `json:"metrics,omitempty"`    // names in order
 	Iterations  int                    `json:"iterations,omitempty"` // timed launches of a configuration
-	Cache       task.CacheState        `json:"cache,omitempty"`      // of timed launches; "": warm
+	Cache       definition.CacheState  `json:"cache,omitempty"`      // of timed launches; "": warm
 	Verified    bool                   `json:"verified"`             // outputs are compared with a reference
 
 	Strategy string    `json:"strategy,omitempty"` // of the search that began the run
@@ -88,7 +88,7 @@ func NewHeader(p *problem.Problem, source string) Header {
 		ProblemSize: p.FixedProblemSize(), Constants: p.Constants(), Options: p.FixedOptions(), Objective: p.Objective(),
 		Parameters: p.Parameters().List(), Medians: true,
 	}
-	if state := p.Timing().Cache; state != task.CacheWarm {
+	if state := p.Timing().Cache; state != definition.CacheWarm {
 		h.Cache = state
 	}
 	if c, ok := p.Baseline(); ok {
@@ -129,12 +129,12 @@ type objectiveJSON struct {
 	Choose   string          `json:"choose,omitempty"`
 }
 
-func newObjectiveJSON(o judge.Objective) objectiveJSON {
+func newObjectiveJSON(o score.Objective) objectiveJSON {
 	return objectiveJSON{Name: o.Name, Maximize: o.Maximize, Choose: o.Choose, More: each.Of(o.More, newObjectiveJSON)}
 }
 
-func (j objectiveJSON) objective() judge.Objective {
-	return judge.Objective{Name: j.Name, Maximize: j.Maximize, Choose: j.Choose, More: each.Of(j.More, objectiveJSON.objective)}
+func (j objectiveJSON) objective() score.Objective {
+	return score.Objective{Name: j.Name, Maximize: j.Maximize, Choose: j.Choose, More: each.Of(j.More, objectiveJSON.objective)}
 }
 
 // A JSONValue is the value of a parameter in JSON. Numbers keep their types: a float that is a whole
@@ -197,7 +197,7 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 		h.Baseline[name] = v.Value
 	}
 	for _, c := range j.Constants {
-		h.Constants = append(h.Constants, task.Constant{Name: c.Name, Value: c.Value.Value, Host: c.Host})
+		h.Constants = append(h.Constants, definition.Constant{Name: c.Name, Value: c.Value.Value, Host: c.Host})
 	}
 	return nil
 }

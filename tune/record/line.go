@@ -11,7 +11,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -334,7 +334,7 @@ func (l *layout) parsePeaks(text []byte) (*latePeaks, error) {
 // the results by the keys of their configurations.
 func (p *latePeaks) complete(h *Header, results []tune.Result, indices map[string]int) {
 	h.Device.Peaks, h.Metrics = p.Peaks, p.Names
-	at := slices.Index(p.Names, judge.MetricOfLimit)
+	at := slices.Index(p.Names, score.MetricOfLimit)
 	if at < 0 {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // limited appends results without «% of limit» to a log, and then peaks with limits, and gives
@@ -22,7 +22,7 @@ func limited(t *testing.T, path string, limit func(i int) float64) (Header, []tu
 	h, results := sixteen()
 	h.Metrics = []string{"GB/s", "mine"}
 	for i := range results {
-		results[i].Metrics = []judge.MetricValue{{Name: "GB/s", Value: float64(i)}, {Name: "mine", Value: 1}}
+		results[i].Metrics = []score.MetricValue{{Name: "GB/s", Value: float64(i)}, {Name: "mine", Value: 1}}
 	}
 	results[3].Status, results[3].Times, results[3].Metrics = tune.Compile, nil, nil
 	l := mustOpen(t, path, h)
@@ -31,7 +31,7 @@ func limited(t *testing.T, path string, limit func(i int) float64) (Header, []tu
 	for i := range results {
 		limits[results[i].Configuration.Key()] = limit(i)
 	}
-	names := []string{"GB/s", judge.MetricOfLimit, "mine"}
+	names := []string{"GB/s", score.MetricOfLimit, "mine"}
 	of := func(r *tune.Result) float64 { return limits[r.Configuration.Key()] }
 	if err := l.AppendPeaks(peaked().Peaks, names, results, of); err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestPeaksAfterTheResults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "run.jsonl")
 			h, want := limited(t, path, limit)
-			if m := want[0].Metrics; len(m) != 3 || m[1].Name != judge.MetricOfLimit || want[3].Metrics != nil {
+			if m := want[0].Metrics; len(m) != 3 || m[1].Name != score.MetricOfLimit || want[3].Metrics != nil {
 				t.Fatalf("%+v", want[:4])
 			}
 			r := mustRead(t, path)

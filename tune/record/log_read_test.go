@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // unchecked is a log without its checksums.
@@ -49,7 +49,7 @@ func TestDamagedLinesAreSkipped(t *testing.T) {
 	lines := strings.SplitAfter(string(whole), "\n")
 	_, results := sixteen()
 	results[1].Final, results[0].Final = []float64{1, 0.5}, []float64{0, 0.5}
-	results[1].AtFinal, results[0].AtFinal = &judge.Judgement{Objective: 1}, &judge.Judgement{}
+	results[1].AtFinal, results[0].AtFinal = &score.Judgement{Objective: 1}, &score.Judgement{}
 	for name, c := range map[string]struct {
 		change  func(lines []string)
 		numbers []int

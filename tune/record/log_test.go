@@ -13,7 +13,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -205,7 +205,7 @@ func TestFinalsOfAnUnfinishedSearch(t *testing.T) {
 			r := results[i]
 			r.Times, r.Objective = []float64{ms}, ms
 			mustAppend(t, l, r)
-			if r.Final, r.AtFinal = r.Times, (&judge.Judgement{Objective: ms}); i == 1 {
+			if r.Final, r.AtFinal = r.Times, (&score.Judgement{Objective: ms}); i == 1 {
 				if err := l.AppendFinal(r); err != nil {
 					t.Fatal(err)
 				}

@@ -12,8 +12,8 @@ import (
 	"github.com/ndtune/ndtune/internal/golden"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
@@ -100,10 +100,10 @@ func digits(times []float64) string {
 	for _, t := range times {
 		sum += t
 	}
-	return fmt.Sprintf("%d/%g/%g", len(times), judge.StatsOf(times).Median, sum)
+	return fmt.Sprintf("%d/%g/%g", len(times), score.StatsOf(times).Median, sum)
 }
 
-func values(metrics []judge.MetricValue) string {
+func values(metrics []score.MetricValue) string {
 	var texts []string
 	for _, m := range metrics {
 		texts = append(texts, fmt.Sprintf("%s=%g", m.Name, m.Value))

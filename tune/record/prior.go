@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -12,7 +12,7 @@ import (
 // Prior returns what the record says for a search by one objective in a space with these parameters, on another device, for
 // another size or of another source. It is an error if the record has not the objective, or not the parameters: those with one
 // value may be missing on both sides.
-func (r *Record) Prior(name string, parameters *space.Parameters, objective judge.Objective) (search.Prior, error) {
+func (r *Record) Prior(name string, parameters *space.Parameters, objective score.Objective) (search.Prior, error) {
 	prior := search.Prior{Name: name}
 	if err := r.SetObjective(objective.First()); err != nil {
 		return prior, err

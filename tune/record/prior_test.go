@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -21,19 +21,19 @@ func TestPriorFor(t *testing.T) {
 	}
 	x := space.Parameter{Name: "x", Values: []space.Value{1, 2, 4}}
 	own := parameters(x)
-	r := &Record{Header: Header{Parameters: []space.Parameter{x}, Objective: judge.Objective{Name: "time"}}}
+	r := &Record{Header: Header{Parameters: []space.Parameter{x}, Objective: score.Objective{Name: "time"}}}
 	for i, v := range x.Values {
 		c, err := own.Configure(map[string]space.Value{"x": v})
 		if err != nil {
 			t.Fatal(err)
 		}
-		result := tune.Result{Configuration: c, Status: tune.Correct, Times: []float64{2}, Metrics: []judge.MetricValue{{Name: "rate", Value: float64(10 * i)}}}
+		result := tune.Result{Configuration: c, Status: tune.Correct, Times: []float64{2}, Metrics: []score.MetricValue{{Name: "rate", Value: float64(10 * i)}}}
 		if i == 2 {
 			result = tune.Result{Configuration: c, Status: tune.Compile, Reason: "it failed"}
 		}
 		r.Results = append(r.Results, result)
 	}
-	rate := judge.Objective{Name: "rate", Maximize: true}
+	rate := score.Objective{Name: "rate", Maximize: true}
 	wanted := parameters(space.Parameter{Name: "x", Values: []space.Value{2, 8}}, space.Parameter{Name: "unroll", Values: []space.Value{1}})
 	p, err := r.Prior("p", wanted, rate)
 	if err != nil || len(p.Entries) != 3 || p.Name != "p" {
@@ -57,7 +57,7 @@ func TestPriorFor(t *testing.T) {
 			t.Errorf("%v, want %s", err, says)
 		}
 	}
-	if _, err := r.Prior("p", own, judge.Objective{Name: "energy"}); err == nil || !strings.Contains(err.Error(), "it has no energy") {
+	if _, err := r.Prior("p", own, score.Objective{Name: "energy"}); err == nil || !strings.Contains(err.Error(), "it has no energy") {
 		t.Error(err)
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // sameRun tells whether results under the header have and those under the header want can
@@ -91,7 +91,7 @@ func headerDifference(have, want Header, there, here string) string {
 		{"the parameters", parameters(have.Parameters), parameters(want.Parameters)},
 		{"the objective", have.Objective, want.Objective},
 		{"the metrics", have.Metrics, want.Metrics},
-		{"the caches", cmp.Or(have.Cache, task.CacheWarm), cmp.Or(want.Cache, task.CacheWarm)},
+		{"the caches", cmp.Or(have.Cache, definition.CacheWarm), cmp.Or(want.Cache, definition.CacheWarm)},
 	} {
 		if a, b := fmt.Sprint(d.have), fmt.Sprint(d.want); a != b {
 			return fmt.Sprintf("%s %s: %s, %s: %s", d.what, there, a, here, b)
@@ -100,8 +100,8 @@ func headerDifference(have, want Header, there, here string) string {
 	return "the source, the data or the verification differ"
 }
 
-func constantsText(constants []task.Constant) string {
-	texts := each.Of(constants, func(c task.Constant) string { return fmt.Sprintf("%s=%v", c.Name, c.Value) })
+func constantsText(constants []definition.Constant) string {
+	texts := each.Of(constants, func(c definition.Constant) string { return fmt.Sprintf("%s=%v", c.Name, c.Value) })
 	return strings.Join(texts, ", ")
 }
 
@@ -154,22 +154,22 @@ func objectiveText(h Header) string {
 
 // SetObjective replaces the objectives by others that the results have: times, or metrics. It is an error if no correct
 // result has one of them. The record then has no final measurement: its finalists were the best by the former objectives.
-func (r *Record) SetObjective(o judge.Objective) error {
+func (r *Record) SetObjective(o score.Objective) error {
 	if _, err := o.Chooser(); err != nil {
 		return err
 	}
-	if former := r.Header.Objective; slices.EqualFunc(o.All(), former.All(), func(a, b judge.Objective) bool {
+	if former := r.Header.Objective; slices.EqualFunc(o.All(), former.All(), func(a, b score.Objective) bool {
 		return a.First().Name == b.First().Name && a.Maximize == b.Maximize
 	}) {
 		r.Header.Objective.Choose = o.Choose
 		return nil
 	}
-	known := append(slices.Clone(judge.TimeNames), r.MetricNames()...)
+	known := append(slices.Clone(score.TimeNames), r.MetricNames()...)
 	for i, one := range o.All() {
 		switch {
 		case !slices.Contains(known, one.Name):
 			return fmt.Errorf("it has no %s%s (there are %s)", one.Name, nearest.Hint(one.Name, known), strings.Join(known, ", "))
-		case slices.ContainsFunc(o.All()[:i], func(other judge.Objective) bool { return other.Name == one.Name }):
+		case slices.ContainsFunc(o.All()[:i], func(other score.Objective) bool { return other.Name == one.Name }):
 			return fmt.Errorf("the objective %s stands twice", one.Name)
 		}
 	}

@@ -4,25 +4,25 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestSameRunNamesTheFirstDifference has logs that cannot be resumed.
 func TestSameRunNamesTheFirstDifference(t *testing.T) {
 	have := Header{
 		Digest: "a", Kernel: "add", Source: "add.yaml", Iterations: 7,
-		Constants:  []task.Constant{{Name: "n", Value: 4096}},
+		Constants:  []definition.Constant{{Name: "n", Value: 4096}},
 		Parameters: []space.Parameter{{Name: "block_size_x", Values: []space.Value{16, 32}}},
 	}
 	for name, c := range map[string]struct {
 		change func(*Header)
 		want   string
 	}{
-		"another constant":   {func(h *Header) { h.Digest, h.Constants = "b", []task.Constant{{Name: "n", Value: 100}} }, "the constants there: n=4096, here: n=100"},
+		"another constant":   {func(h *Header) { h.Digest, h.Constants = "b", []definition.Constant{{Name: "n", Value: 100}} }, "the constants there: n=4096, here: n=100"},
 		"other values":       {func(h *Header) { h.Digest, h.Parameters = "b", h.Parameters[:0] }, "the parameters there: block_size_x=16,32, here: "},
 		"another source":     {func(h *Header) { h.Digest = "b" }, "the source, the data or the verification differ"},
-		"other caches":       {func(h *Header) { h.Digest, h.Cache = "b", task.CacheCold }, "the caches there: warm, here: cold"},
+		"other caches":       {func(h *Header) { h.Digest, h.Cache = "b", definition.CacheCold }, "the caches there: warm, here: cold"},
 		"another iterations": {func(h *Header) { h.Iterations = 20 }, "times of 7 launches, and this run takes 20"},
 		"nothing":            {func(*Header) {}, ""},
 	} {

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A maker makes random records that hold whatever a run can bring forth.
@@ -28,7 +28,7 @@ func (m maker) header() Header {
 		Digest: m.word(), KernelDigest: m.word(), MeasurementDigest: m.word(), Kernel: m.word(), Source: m.word(),
 		Device:      hardware.Device{Name: m.word(), Vendor: m.word(), Driver: "1.2", Architecture: m.word(), Timer: hardware.TimerEvent, MaxWorkItemSizes: []int{1024, 64}, GlobalMemory: 1 << 40},
 		Parameters:  m.parameters(),
-		Constants:   []task.Constant{{Name: "n", Value: 3.0}, {Name: "dt", Value: "0.225f"}, {Name: "b", Value: true}},
+		Constants:   []definition.Constant{{Name: "n", Value: 3.0}, {Name: "dt", Value: "0.225f"}, {Name: "b", Value: true}},
 		ProblemSize: []int{4096, 1 << 40},
 		Objective:   m.objective(),
 		Metrics:     []string{"GB/s", "a b"},
@@ -37,10 +37,10 @@ func (m maker) header() Header {
 	}
 }
 
-func (m maker) objective() judge.Objective {
-	o := judge.Objective{Name: "GB/s", Maximize: true}
+func (m maker) objective() score.Objective {
+	o := score.Objective{Name: "GB/s", Maximize: true}
 	if m.IntN(2) == 0 {
-		o.More = []judge.Objective{{Name: "time_min"}, {Name: "a b", Maximize: true}}
+		o.More = []score.Objective{{Name: "time_min"}, {Name: "a b", Maximize: true}}
 		o.Choose = "time_min <= 1.1 * best.time_min"
 	}
 	return o
@@ -95,7 +95,7 @@ func (m maker) result(c space.Configuration) tune.Result {
 	}
 	if r.Status == tune.Correct {
 		r.Times = m.floats()
-		r.Metrics = []judge.MetricValue{{Name: "GB/s", Value: m.float()}, {Name: "a \"b\"", Value: m.float()}}
+		r.Metrics = []score.MetricValue{{Name: "GB/s", Value: m.float()}, {Name: "a \"b\"", Value: m.float()}}
 		if m.IntN(2) == 0 {
 			r.Readings = []hardware.Reading{
 				{Quantity: hardware.Energy, Value: m.Float64(), Uncertainty: m.Float64(), Note: m.word()}, hardware.MissingReading("clock", m.word()),
@@ -121,14 +121,14 @@ func (m maker) floats() []float64 {
 }
 
 // final is a final measurement, or none.
-func (m maker) final() ([]float64, *judge.Judgement) {
+func (m maker) final() ([]float64, *score.Judgement) {
 	times := m.floats()
 	if len(times) == 0 {
 		return nil, nil
 	}
-	j := &judge.Judgement{Objective: m.float()}
+	j := &score.Judgement{Objective: m.float()}
 	for _, name := range []string{"GB/s", "a b"}[:m.IntN(3)] {
-		j.Metrics = append(j.Metrics, judge.MetricValue{Name: name, Value: m.float()})
+		j.Metrics = append(j.Metrics, score.MetricValue{Name: name, Value: m.float()})
 	}
 	return times, j
 }

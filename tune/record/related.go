@@ -16,8 +16,8 @@ import (
 
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Related is a record that a search can learn from: of the same problem at another size, with another driver, on another
@@ -44,7 +44,7 @@ const (
 //
 //  1. The same source comes before an older one.
 //  2. The same device and driver come first, then other drivers of it, other devices of its vendor, and devices of other vendors.
-//  3. The nearer size comes first: see [task.Distances].
+//  3. The nearer size comes first: see [definition.Distances].
 //
 // The header has the search's device, parameters and objective. Only records that were begun before its start, by default now, count,
 // so that a search that is resumed finds what it found at its beginning. The file own is left out: it is that of the search. So are
@@ -204,7 +204,7 @@ func (h Header) remoteness(search Header) (r remoteness, related bool) {
 	if len(own) != len(other) {
 		r.size = []float64{math.Inf(1)}
 	} else {
-		r.size = task.Distances(other, own)
+		r.size = definition.Distances(other, own)
 	}
 	return r, true
 }

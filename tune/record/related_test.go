@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestFindRelated looks for records of a search in a folder that has all kinds of them, and all kinds of other files. It
@@ -19,7 +19,7 @@ func TestFindRelated(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	h, results := sixteen()
 	h.Digest, h.KernelDigest, h.MeasurementDigest, h.ProblemSize, h.Started = "problem", "kernel", "measurement", []int{1024}, start
-	h.Constants = []task.Constant{{Name: "n", Value: 1024}}
+	h.Constants = []definition.Constant{{Name: "n", Value: 1024}}
 	h.Objective.Name, h.Device.Type, h.Device.Platform = "time", "gpu", "CUDA"
 	results = results[:12]
 	folder := t.TempDir()
@@ -33,7 +33,7 @@ func TestFindRelated(t *testing.T) {
 	}
 	size := func(n int) func(h *Header) {
 		return func(h *Header) {
-			h.Digest, h.ProblemSize, h.Constants = "another", []int{n}, []task.Constant{{Name: "n", Value: n}}
+			h.Digest, h.ProblemSize, h.Constants = "another", []int{n}, []definition.Constant{{Name: "n", Value: n}}
 		}
 	}
 	put("same", 12, func(*Header) {})

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -58,7 +58,7 @@ func TestReuse(t *testing.T) {
 	mustAppend(t, l, results[:8]...) // x=16 and x=32
 	for _, i := range []int{0, 5} {
 		results[i].Final, results[i].FinalDevice = []float64{3, 2}, "0:0"
-		results[i].AtFinal = &judge.Judgement{Objective: 2.5}
+		results[i].AtFinal = &score.Judgement{Objective: 2.5}
 		if err := l.AppendFinal(results[i]); err != nil {
 			t.Fatal(err)
 		}

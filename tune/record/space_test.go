@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // fromRecord is an Evaluator that answers with the results of a record.
@@ -51,12 +51,12 @@ func TestRunOverRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := problem.New(task.Definition{
-		Kernel:       task.Kernel{Name: "convolution_kernel", Source: "__kernel void convolution_kernel() {}"},
-		ProblemSize:  []task.Expr{"4096", "4096"},
+	p, err := problem.New(definition.Definition{
+		Kernel:       definition.Kernel{Name: "convolution_kernel", Source: "__kernel void convolution_kernel() {}"},
+		ProblemSize:  []definition.Expr{"4096", "4096"},
 		Parameters:   r.Header.Parameters,
 		Restrictions: []space.Restriction{{Table: table}},
-		Metrics:      []task.Metric{{Name: "GFLOP/s", Expression: "4096 * 4096 * 225 * 2 / time / 1e6"}},
+		Metrics:      []definition.Metric{{Name: "GFLOP/s", Expression: "4096 * 4096 * 225 * 2 / time / 1e6"}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // t4Version is the version of the T4 results schema that is written.
@@ -49,7 +49,7 @@ func EncodeT4(w io.Writer, r *Record) error {
 }
 
 // appendT4 writes one result.
-func (l *layout) appendT4(b []byte, d indices, r *tune.Result, o judge.Objective, rank int) ([]byte, error) {
+func (l *layout) appendT4(b []byte, d indices, r *tune.Result, o score.Objective, rank int) ([]byte, error) {
 	correct := r.Status == tune.Correct
 	b = appendText(append(b, `{"timestamp":`...), pythonTime(r.Timestamp))
 	b = l.append(append(b, `,"configuration":`...), d)
@@ -276,7 +276,7 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (indices, tune.Res
 
 // measurements takes the metrics, the mean time, NaN where there is none, and the name of
 // an error.
-func (t *t4Result) measurements(r *tune.Result, objective judge.Objective) (mean float64, failure string) {
+func (t *t4Result) measurements(r *tune.Result, objective score.Objective) (mean float64, failure string) {
 	mean = math.NaN()
 	for _, m := range t.Measurements {
 		f, err := parseNumber(m.Value)
@@ -287,9 +287,9 @@ func (t *t4Result) measurements(r *tune.Result, objective judge.Objective) (mean
 			}
 		case m.Name == "time":
 			mean = f
-		case slices.Contains(judge.TimeNames, m.Name):
+		case slices.Contains(score.TimeNames, m.Name):
 		default:
-			r.Metrics = append(r.Metrics, judge.MetricValue{Name: m.Name, Value: f})
+			r.Metrics = append(r.Metrics, score.MetricValue{Name: m.Name, Value: f})
 		}
 	}
 	return mean, failure

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // sampleLog is a log with results and final measurements.
@@ -22,7 +22,7 @@ func sampleLog(t testing.TB) (Header, []byte) {
 	l := mustOpen(t, path, h)
 	mustAppend(t, l, results[:3]...)
 	for i := range 2 {
-		results[i].Final, results[i].AtFinal = []float64{float64(i), 0.5}, &judge.Judgement{Objective: float64(i)}
+		results[i].Final, results[i].AtFinal = []float64{float64(i), 0.5}, &score.Judgement{Objective: float64(i)}
 		if err := l.AppendFinal(results[i]); err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func appendForever(path string) error {
 	}
 	for {
 		r := results[0]
-		r.Final, r.AtFinal = r.Times, &judge.Judgement{Objective: r.Objective}
+		r.Final, r.AtFinal = r.Times, &score.Judgement{Objective: r.Objective}
 		if err := l.AppendFinal(r); err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -191,19 +191,19 @@ func (run *Run) statusColumns() {
 }
 
 func (run *Run) timeColumns() {
-	stats := make([]judge.Stats, len(run.results))
+	stats := make([]score.Stats, len(run.results))
 	for i := range run.results {
 		stats[i] = run.results[i].Stats()
 	}
 	for _, c := range []struct {
 		name string
-		of   func(*judge.Stats) float64
+		of   func(*score.Stats) float64
 	}{
-		{columnTime, func(s *judge.Stats) float64 { return s.Median }},
-		{columnMin, func(s *judge.Stats) float64 { return s.Min }},
-		{columnMean, func(s *judge.Stats) float64 { return s.Mean }},
-		{columnMax, func(s *judge.Stats) float64 { return s.Max }},
-		{columnDeviation, func(s *judge.Stats) float64 { return s.StandardDeviation }},
+		{columnTime, func(s *score.Stats) float64 { return s.Median }},
+		{columnMin, func(s *score.Stats) float64 { return s.Min }},
+		{columnMean, func(s *score.Stats) float64 { return s.Mean }},
+		{columnMax, func(s *score.Stats) float64 { return s.Max }},
+		{columnDeviation, func(s *score.Stats) float64 { return s.StandardDeviation }},
 	} {
 		run.addNumbers(c.name, func(row int, r *tune.Result) float64 {
 			return known(len(r.Times) > 0, c.of(&stats[row]))

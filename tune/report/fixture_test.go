@@ -11,11 +11,11 @@ import (
 
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 var created = time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
@@ -41,8 +41,8 @@ func everything(t testing.TB) *record.Record {
 	r := &record.Record{Header: record.Header{
 		Format: record.FormatLog, Version: 1, Kernel: hostileImage, Source: hostileScript,
 		Device:     hardware.Device{Name: hostileScript, Vendor: "v", Platform: "p " + hostileImage, Driver: hostileImage, Timer: hardware.TimerEvent},
-		Parameters: list, Constants: []task.Constant{{Name: "n", Value: hostileScript}}, ProblemSize: []int{256, 128},
-		Objective: judge.Objective{Name: "time"}, Metrics: []string{"GB/s", hostileImage}, Iterations: 7, Verified: true,
+		Parameters: list, Constants: []definition.Constant{{Name: "n", Value: hostileScript}}, ProblemSize: []int{256, 128},
+		Objective: score.Objective{Name: "time"}, Metrics: []string{"GB/s", hostileImage}, Iterations: 7, Verified: true,
 		Strategy: hostileImage, Seed: 3, Started: created, Tool: "ndtune test",
 	}}
 	s := mustSpace(t, list)
@@ -64,9 +64,9 @@ func judgeFinals(results []tune.Result) {
 		if len(r.Final) == 0 {
 			continue
 		}
-		r.AtFinal = &judge.Judgement{Objective: r.FinalTime()}
+		r.AtFinal = &score.Judgement{Objective: r.FinalTime()}
 		for _, m := range r.Metrics {
-			r.AtFinal.Metrics = append(r.AtFinal.Metrics, judge.MetricValue{Name: m.Name, Value: m.Value * r.Time() / r.FinalTime()})
+			r.AtFinal.Metrics = append(r.AtFinal.Metrics, score.MetricValue{Name: m.Name, Value: m.Value * r.Time() / r.FinalTime()})
 		}
 	}
 }
@@ -107,7 +107,7 @@ func oneOfEach(c space.Configuration, i int) tune.Result {
 		r.Status, r.Verified = tune.Correct, i%3 != 0
 		r.Times = []float64{base, base * 1.01, base * 1.003}
 		r.Objective = r.Time()
-		r.Metrics = []judge.MetricValue{{Name: "GB/s", Value: 12.5 / r.Time()}, {Name: hostileImage, Value: float64(i) * x}}
+		r.Metrics = []score.MetricValue{{Name: "GB/s", Value: 12.5 / r.Time()}, {Name: hostileImage, Value: float64(i) * x}}
 		r.EarlyStopped = i%23 == 0
 	}
 	return r

@@ -10,7 +10,7 @@ import (
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -33,7 +33,7 @@ type FrontPoint struct {
 }
 
 // FrontOf returns the front of the results of one run. It returns nil if there is one objective, or no front.
-func FrontOf(o judge.Objective, results []tune.Result) *Front {
+func FrontOf(o score.Objective, results []tune.Result) *Front {
 	indices := tune.Front(o, results)
 	if len(indices) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func FrontOf(o judge.Objective, results []tune.Result) *Front {
 }
 
 // unmet reports whether the choice is a condition that no point satisfies.
-func (f *Front) unmet(o judge.Objective) bool {
+func (f *Front) unmet(o score.Objective) bool {
 	chooser, err := o.Chooser()
 	if err != nil || chooser == nil || !chooser.Condition {
 		return false
@@ -130,7 +130,7 @@ const mostPoints = 20
 
 // WriteFront writes the front of a run as a table of text, with the parameters at some indices. It writes nothing if
 // there is none.
-func WriteFront(w io.Writer, indent string, o judge.Objective, parameters []int, results []tune.Result) {
+func WriteFront(w io.Writer, indent string, o score.Objective, parameters []int, results []tune.Result) {
 	f := FrontOf(o, results)
 	if f == nil {
 		return

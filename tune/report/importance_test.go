@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -24,7 +24,7 @@ func synthetic(t *testing.T, sizes []int, f func(x []float64) float64) *record.R
 		list = append(list, p)
 	}
 	s := mustSpace(t, list)
-	r := &record.Record{Header: record.Header{Parameters: list, Objective: judge.Objective{Name: "time"}}}
+	r := &record.Record{Header: record.Header{Parameters: list, Objective: score.Objective{Name: "time"}}}
 	for i := range s.Len() {
 		c := s.At(i)
 		x := make([]float64, len(sizes))

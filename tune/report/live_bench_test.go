@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -27,7 +27,7 @@ func BenchmarkFollow(b *testing.B) {
 				r.Times = []float64{r.Objective, r.Objective, r.Objective, r.Objective, r.Objective, r.Objective, r.Objective}
 				results = append(results, r)
 			}
-			f := Follow("r", record.Header{Parameters: list, Objective: judge.Objective{Name: "time"}}, "ndtune test")
+			f := Follow("r", record.Header{Parameters: list, Objective: score.Objective{Name: "time"}}, "ndtune test")
 			if _, err := f.Report(results[:n-10], false, created); err != nil {
 				b.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/markdown"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // markdownRows is how many of the best configurations a table has.
@@ -149,8 +149,8 @@ func formatMeasure(m Measure, v float64) string {
 		return ""
 	case m.Unit == "ms":
 		return figure.Milliseconds(v)
-	case m.Name == judge.MetricOfLimit:
-		return judge.ShareText(v)
+	case m.Name == score.MetricOfLimit:
+		return score.ShareText(v)
 	}
 	return figure.Number(v)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/compare"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // onDevices are records of one problem with hostile names on three devices. The best of the first
@@ -40,7 +40,7 @@ func onDevices(t *testing.T) []Source {
 		}
 		judgeFinals(r.Results)
 	}
-	best := tune.Rank(judge.Objective{Name: "time"}, sources[0].Record.Results).Indices[0]
+	best := tune.Rank(score.Objective{Name: "time"}, sources[0].Record.Results).Indices[0]
 	failed := &sources[1].Record.Results[best]
 	failed.Status, failed.Reason, failed.Times, failed.Final, failed.AtFinal = tune.Runtime, hostileImage+"\nand more", nil, nil, nil
 	sources[2].Record.Results = slices.Delete(sources[2].Record.Results, best, best+1)

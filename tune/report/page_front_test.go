@@ -7,8 +7,8 @@ import (
 
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 func pageHasNoFront(p *tab, t *testing.T, _ *record.Record) {
@@ -21,7 +21,7 @@ func pageHasNoFront(p *tab, t *testing.T, _ *record.Record) {
 // would run as HTML.
 func TestPageShowsTheFront(t *testing.T) {
 	r := everything(t)
-	r.Header.Objective.More = []judge.Objective{{Name: hostileImage}}
+	r.Header.Objective.More = []score.Objective{{Name: hostileImage}}
 	r.Header.Objective.Choose = "time"
 	for i := range r.Results { // the finalists have no metrics of the final measurement, without the formulas
 		r.Results[i].Final, r.Results[i].AtFinal = nil, nil

@@ -12,8 +12,8 @@ import (
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -113,14 +113,14 @@ func TestOddRecords(t *testing.T) {
 		}, ""},
 		{"one result", func(r *record.Record) { r.Results = r.Results[:1] }, "0.1418 ms"},
 		{"bare, as of a table", func(r *record.Record) {
-			r.Header = record.Header{Format: record.FormatT4, Parameters: r.Header.Parameters, Objective: judge.Objective{Name: "time"}}
+			r.Header = record.Header{Format: record.FormatT4, Parameters: r.Header.Parameters, Objective: score.Objective{Name: "time"}}
 			for i := range r.Results {
 				q := &r.Results[i]
 				r.Results[i] = tune.Result{Configuration: q.Configuration, Status: q.Status, Times: q.Times, Objective: q.Objective}
 			}
 		}, "0.01773 ms"},
 		{"more is better", func(r *record.Record) {
-			r.Header.Objective = judge.Objective{Name: "GB/s", Maximize: true}
+			r.Header.Objective = score.Objective{Name: "GB/s", Maximize: true}
 			for i := range r.Results {
 				r.Results[i].Final, r.Results[i].AtFinal = nil, nil
 				r.Results[i].Objective, _ = r.Results[i].Metric("GB/s")
@@ -143,7 +143,7 @@ func TestOddRecords(t *testing.T) {
 			for i, ms := range []float64{0.1 + 0.2, 0.3, 0.3} {
 				q := r.Results[0]
 				q.Configuration = everything(t).Results[i].Configuration
-				q.Times, q.Objective, q.Metrics = []float64{ms}, ms, []judge.MetricValue{{Name: "GB/s", Value: 1e17 + 16*float64(i)}}
+				q.Times, q.Objective, q.Metrics = []float64{ms}, ms, []score.MetricValue{{Name: "GB/s", Value: 1e17 + 16*float64(i)}}
 				r.Results = append(r.Results, q)
 			}
 			r.Results = r.Results[1:]

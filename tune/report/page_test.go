@@ -12,9 +12,9 @@ import (
 	"github.com/ndtune/ndtune/internal/browser"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -129,7 +129,7 @@ func (p *tab) sameColumns(results []tune.Result) {
 // sameRows compares what the table shows first, by the time, with the results.
 func (p *tab) sameRows(results []tune.Result) {
 	p.T.Helper()
-	order := tune.Rank(judge.Objective{Name: "time"}, results).Indices
+	order := tune.Rank(score.Objective{Name: "time"}, results).Indices
 	heads := p.Texts("#table .head button")
 	for i, row := range order[:5] {
 		r := &results[row]

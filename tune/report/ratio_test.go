@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -15,7 +15,7 @@ import (
 // which the worst and the baseline took no part. The best is 2 times better than the median, 3 times than the worst and than the baseline.
 func TestRatiosCompareLikeWithLike(t *testing.T) {
 	x := space.Parameter{Name: "x", Values: []space.Value{1, 2, 3}}
-	h := record.Header{Parameters: []space.Parameter{x}, Objective: judge.Objective{Name: "time"}, Medians: true, Baseline: map[string]space.Value{"x": 3}}
+	h := record.Header{Parameters: []space.Parameter{x}, Objective: score.Objective{Name: "time"}, Medians: true, Baseline: map[string]space.Value{"x": 3}}
 	set, err := space.NewParameters(h.Parameters)
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestRatiosCompareLikeWithLike(t *testing.T) {
 		ms := float64(i + 1)
 		result := tune.Result{Configuration: c, Status: tune.Correct, Times: []float64{10 * ms}, Objective: 10 * ms}
 		if i < 2 {
-			result.Final, result.AtFinal = []float64{ms}, &judge.Judgement{Objective: ms}
+			result.Final, result.AtFinal = []float64{ms}, &score.Judgement{Objective: ms}
 		}
 		r.Results = append(r.Results, result)
 	}

@@ -38,8 +38,8 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // A Source is a record and the name to show it under, a file's for example.
@@ -94,7 +94,7 @@ func New(sources []Source, tool string, created time.Time) (*Report, error) {
 func checkTimes(results []tune.Result) error {
 	for i := range results {
 		r := &results[i]
-		for _, s := range []judge.Stats{r.Stats(), judge.StatsOf(r.Final)} {
+		for _, s := range []score.Stats{r.Stats(), score.StatsOf(r.Final)} {
 			if r.Status == tune.Correct && (math.IsInf(s.Mean, 0) || math.IsInf(s.StandardDeviation, 0)) {
 				return fmt.Errorf("the times of %s are too large to be computed with; remove this result", r.Configuration)
 			}

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Run is one record: what was tuned on what, what came of it, and every configuration as a
@@ -48,8 +48,8 @@ type Run struct {
 
 	results   []tune.Result
 	options   string // of the compiler, as the specification writes them
-	defined   []task.Constant
-	objective judge.Objective
+	defined   []definition.Constant
+	objective score.Objective
 	baseline  map[string]space.Value
 	ranking   tune.Ranking
 	began     time.Time // as the header says; zero where it does not
@@ -164,7 +164,7 @@ func measures(objective string, metrics []string, instruments []hardware.Instrum
 
 // unitOf is the unit of an objective.
 func unitOf(name string) string {
-	if slices.Contains(judge.TimeNames, name) {
+	if slices.Contains(score.TimeNames, name) {
 		return "ms"
 	}
 	return ""

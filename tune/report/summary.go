@@ -13,9 +13,9 @@ import (
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -102,7 +102,7 @@ func summarize(run *Run) Summary {
 	}
 	s.Best = describeBest(run)
 	values := run.objectives()
-	median, worst := judge.StatsOf(values).Median, slices.Max(values)
+	median, worst := score.StatsOf(values).Median, slices.Max(values)
 	if run.objective.Maximize {
 		worst = slices.Min(values)
 	}
@@ -160,7 +160,7 @@ func describeBest(run *Run) *Best {
 		if v, known := f.Metric(m.Name); known {
 			figure.Value, figure.AtTime = v, true
 		}
-		if !math.IsNaN(figure.Value) && !math.IsInf(figure.Value, 0) && !(m.Name == judge.MetricOfLimit && judge.IsBeaten(figure.Value)) {
+		if !math.IsNaN(figure.Value) && !math.IsInf(figure.Value, 0) && !(m.Name == score.MetricOfLimit && score.IsBeaten(figure.Value)) {
 			d.Metrics = append(d.Metrics, figure)
 		}
 	}
@@ -233,8 +233,8 @@ func noticesOf(run *Run, h *record.Header) []Notice {
 		warn("%s.", text)
 	}
 	r := &run.results[b.Row]
-	if share, known := r.Figures().Metric(judge.MetricOfLimit); known && judge.IsBeaten(share) {
-		warn("%s", judge.BeatenText(""))
+	if share, known := r.Figures().Metric(score.MetricOfLimit); known && score.IsBeaten(share) {
+		warn("%s", score.BeatenText(""))
 	}
 	if stats := r.Stats(); stats.Mean > 0 && stats.Count > 1 && stats.StandardDeviation/stats.Mean > noisy && !b.Final {
 		warn("The times of the best scatter by %s %% (standard deviation over mean of %d launches): a repeated run may choose another.",
@@ -258,7 +258,7 @@ func besideFront(run *Run) int {
 	n := 0
 	for i := range run.results {
 		r := &run.results[i]
-		if run.Front != nil && r.Status == tune.Correct && (r.EarlyStopped || slices.ContainsFunc(r.Values(run.objective), func(v float64) bool { return !judge.Finite(v) })) {
+		if run.Front != nil && r.Status == tune.Correct && (r.EarlyStopped || slices.ContainsFunc(r.Values(run.objective), func(v float64) bool { return !score.Finite(v) })) {
 			n++
 		}
 	}

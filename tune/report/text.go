@@ -9,7 +9,7 @@ import (
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -74,7 +74,7 @@ func (run *Run) varying() (indices []int) {
 // the median in the search, the final time, its scatter (see [tune.Finalist]), the objective unless it
 // is a time, and whether the final times differ from those of the winner. Finalists that failed follow. It writes nothing if there are
 // no finalists.
-func WriteFinalists(w io.Writer, indent string, o judge.Objective, parameters []int, results []tune.Result) {
+func WriteFinalists(w io.Writer, indent string, o score.Objective, parameters []int, results []tune.Result) {
 	finalists := tune.Finalists(o, results)
 	if len(finalists) == 0 {
 		return

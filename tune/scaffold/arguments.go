@@ -9,9 +9,9 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // typeOf returns the type of the numbers or vectors of an argument, and whether it has such.
@@ -50,13 +50,13 @@ func typeText(t array.Type) string {
 func (p *proposer) addArgument(i int, a cl.ArgInfo) {
 	d := &p.Definition
 	field := fmt.Sprintf("arguments[%d]", len(d.Arguments))
-	argument := task.Argument{Name: cmp.Or(a.Name, fmt.Sprintf("argument_%d", i+1))}
+	argument := definition.Argument{Name: cmp.Or(a.Name, fmt.Sprintf("argument_%d", i+1))}
 	defer func() { d.Arguments = append(d.Arguments, argument) }()
 	if shape, ok := imageShape(a.Type); ok {
 		p.addImage(&argument, a, shape, field)
 		return
 	} else if typeName(a.Type) == "sampler_t" {
-		argument.Sampler = &task.Sampler{Coordinates: "pixels", Addressing: "clamp_to_edge", Filter: "nearest"}
+		argument.Sampler = &definition.Sampler{Coordinates: "pixels", Addressing: "clamp_to_edge", Filter: "nearest"}
 		p.Remark(field, "DECIDE: coordinates are pixels or normalized; addressing is none, clamp, clamp_to_edge, repeat or\n"+
 			"mirrored_repeat; filter is nearest or linear.")
 		return
@@ -97,7 +97,7 @@ func (p *proposer) addArgument(i int, a cl.ArgInfo) {
 		argument.Value = firstValue(t)
 		p.Remark(field, "DECIDE: the value of %s.%s", a.Name, uses)
 	default:
-		argument.Size, argument.Fill = spec.Undecided, task.Fill{Kind: array.Random}
+		argument.Size, argument.Fill = spec.Undecided, definition.Fill{Kind: array.Random}
 		if bound := p.function.Elements[a.Name]; unit == "elements" && slices.Contains(p.Definition.ProblemSize, bound) {
 			argument.Size = bound
 		} else {
@@ -149,7 +149,7 @@ func (p *proposer) markOutputs() {
 		case u.Read || !u.Written:
 			a.RestoreEachLaunch = true
 		default:
-			a.Fill = task.Fill{}
+			a.Fill = definition.Fill{}
 		}
 		p.Remark(fmt.Sprintf("arguments[%d]", i), "An output: %s.", why)
 	}

@@ -18,11 +18,11 @@ import (
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/capture"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A captured proposer makes the specification of a captured launch, and the files that it names beside it.
@@ -54,7 +54,7 @@ func (p *captured) propose(ctx context.Context, out string, c Compiler) error {
 	}
 	p.readConstants()
 	p.chooseLocalSize()
-	p.Definition.Verify = &task.Verification{Files: map[string]string{}, Compare: map[string]task.Comparison{}}
+	p.Definition.Verify = &definition.Verification{Files: map[string]string{}, Compare: map[string]definition.Comparison{}}
 	for i, a := range p.Kernel.Arguments {
 		if err := p.addCaptured(i, a); err != nil {
 			return err
@@ -128,7 +128,7 @@ func (p *captured) read(ctx context.Context, out string, c Compiler) (err error)
 func (u *Untuned) findCaptured(ctx context.Context, c Compiler, l *capture.Launch) error {
 	_, again := source.Override(u.Text, each.Of(u.Given, func(m source.Macro) string { return m.Name }), nil)
 	u.Given = slices.DeleteFunc(u.Given, func(m source.Macro) bool {
-		without := task.Reserved(m.Name) || slices.ContainsFunc(again, func(r source.Redefinition) bool { return r.Macro == m.Name })
+		without := definition.Reserved(m.Name) || slices.ContainsFunc(again, func(r source.Redefinition) bool { return r.Macro == m.Name })
 		if without {
 			u.Options = append(u.Options, problem.DefineOption(m.Name, m.Text))
 		}
@@ -215,7 +215,7 @@ func (p *captured) readConstants() {
 		value, number := literal(m.Text)
 		n, isInt := number.(int)
 		r, _ := p.roleOfMacro(m.Name, true)
-		if !isInt || value != number || !r.tunes(n) || task.Reserved(m.Name) {
+		if !isInt || value != number || !r.tunes(n) || definition.Reserved(m.Name) {
 			return false
 		}
 		values := around(n)
@@ -230,7 +230,7 @@ func (p *captured) readConstants() {
 	for _, m := range p.Given {
 		if !offer(m) {
 			value, _ := literal(m.Text)
-			p.Definition.Constants = append(p.Definition.Constants, task.Constant{Name: m.Name, Value: value})
+			p.Definition.Constants = append(p.Definition.Constants, definition.Constant{Name: m.Name, Value: value})
 		}
 	}
 	for _, m := range source.Macros(p.Text) {
@@ -280,7 +280,7 @@ func (p *captured) chooseLocalSize() {
 	for i, global := range l.Global {
 		axis := "xyz"[i : i+1]
 		size, block, value := "global_size_"+axis, "block_size_"+axis, 1
-		d.Constants = append(d.Constants, task.Constant{Name: size, Value: global, Host: true})
+		d.Constants = append(d.Constants, definition.Constant{Name: size, Value: global, Host: true})
 		d.ProblemSize = append(d.ProblemSize, size)
 		if slices.Max(l.Offset) > 0 {
 			d.GlobalOffset = append(d.GlobalOffset, strconv.Itoa(l.Offset[i]))

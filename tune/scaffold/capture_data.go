@@ -14,14 +14,14 @@ import (
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/capture"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/judge"
-	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // addCaptured adds an argument of the kernel with its captured content.
 func (p *captured) addCaptured(i int, a cl.ArgInfo) (err error) {
-	argument := task.Argument{Name: a.Name}
+	argument := definition.Argument{Name: a.Name}
 	if !macroName.MatchString(a.Name) { // it becomes a part of the names of files
 		argument.Name = "argument_" + strconv.Itoa(i+1)
 	}
@@ -33,7 +33,7 @@ func (p *captured) addCaptured(i int, a cl.ArgInfo) (err error) {
 	case isImage && m != nil && m.Image != nil:
 		err = p.addCapturedImage(i, &argument, shape)
 	case typeName(a.Type) == "sampler_t" && s != nil:
-		argument.Sampler = &task.Sampler{Coordinates: s.Coordinates, Addressing: s.Addressing, Filter: s.Filter}
+		argument.Sampler = &definition.Sampler{Coordinates: s.Coordinates, Addressing: s.Addressing, Filter: s.Filter}
 	case a.Address == cl.AddressLocal && given.Local > 0:
 		name, _, size := p.element(a, given.Local)
 		argument.Type, argument.LocalSize = name, strconv.Itoa(given.Local/size)
@@ -80,12 +80,12 @@ func (p *captured) first(i int) int {
 
 // addContent adds the content of a buffer or an image before the launch, and that after it, if the kernel may and does change it. An output
 // with NaNs, which equal nothing, becomes one of bytes.
-func (p *captured) addContent(i int, argument *task.Argument, numbers array.Type) error {
+func (p *captured) addContent(i int, argument *definition.Argument, numbers array.Type) error {
 	before, after, err := p.launch.Content(i)
 	if err != nil {
 		return err
 	}
-	if argument.Image == nil && judge.NaNs("", &array.Array{Type: numbers, Bytes: after}) != "" {
+	if argument.Image == nil && score.NaNs("", &array.Array{Type: numbers, Bytes: after}) != "" {
 		argument.Type, numbers = "bytes", array.Uint8
 		p.Remark(fmt.Sprintf("arguments[%d]", i), "Some of its numbers are NaN, which equals nothing, so they are bytes here.")
 	}
@@ -121,7 +121,7 @@ func (p *captured) save(name string, content []byte, numbers array.Type) (string
 	return filepath.Base(path), array.WriteNPY(path, &array.Array{Type: numbers, Bytes: content}, nil)
 }
 
-func (p *captured) addCapturedImage(i int, argument *task.Argument, shape string) error {
+func (p *captured) addCapturedImage(i int, argument *definition.Argument, shape string) error {
 	x, axes := p.launch.Arguments[i].Memory.Image, len(imageAxes[shape])
 	format := device.FormatOf(cl.ImageFormat{Order: cl.ChannelOrder(x.Order), Type: cl.ChannelType(x.Type)})
 	_, channel, _ := strings.Cut(format, "/")
@@ -134,12 +134,12 @@ func (p *captured) addCapturedImage(i int, argument *task.Argument, shape string
 		return faultf("%s: argument %d (%s) is an image that the kernel has as argument %d, too; only buffers can be that",
 			p.launch.Folder, i, argument.Name, p.first(i))
 	}
-	argument.Image = &task.Image{Shape: shape, Format: format, Size: each.Of(x.Size[:axes], strconv.Itoa)}
+	argument.Image = &definition.Image{Shape: shape, Format: format, Size: each.Of(x.Size[:axes], strconv.Itoa)}
 	return p.addContent(i, argument, numbers)
 }
 
 // addValue adds a value as numbers if the specification gives the kernel the same bytes for them, else as bytes.
-func (p *captured) addValue(argument *task.Argument, a cl.ArgInfo, content []byte) error {
+func (p *captured) addValue(argument *definition.Argument, a cl.ArgInfo, content []byte) error {
 	argument.Type, argument.Value = "bytes", hex.EncodeToString(content)
 	t, isNumber := p.typeOf(a.Type)
 	switch {

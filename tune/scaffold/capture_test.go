@@ -17,10 +17,10 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/capture"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -401,8 +401,8 @@ func TestTolerances(t *testing.T) {
 		"everything is small": {typ: array.Float32, after: floats(0, 0), made: [][]byte{floats(1, 0)}, isNotCompared: true, remark: "DECIDE"},
 	} {
 		p := &captured{proposer: &proposer{Proposal: &Proposal{}}}
-		p.Definition.Arguments = []task.Argument{{Name: "y", Output: true}}
-		v := &task.Verification{Files: map[string]string{"y": "y.npy"}, Compare: map[string]task.Comparison{}}
+		p.Definition.Arguments = []definition.Argument{{Name: "y", Output: true}}
+		v := &definition.Verification{Files: map[string]string{"y": "y.npy"}, Compare: map[string]definition.Comparison{}}
 		o := &comparison{want: &array.Array{Type: c.typ, Bytes: c.after}}
 		if c.raw {
 			var err error

@@ -12,13 +12,13 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -149,7 +149,7 @@ func (c *comparison) add(content []byte) {
 	}
 	got := &array.Array{Type: c.want.Type, Struct: c.want.Struct, Bytes: content}
 	c.differs = true
-	c.far = c.far || judge.Tolerance{Default: true}.Compare("", got, c.want) != nil
+	c.far = c.far || score.Tolerance{Default: true}.Compare("", got, c.want) != nil
 	c.changed = c.changed || !sameMultiset(got, c.want)
 	if m, err := array.Compare(got, c.want, 0, 0); err != nil { // structs
 		c.worst = math.Inf(1)
@@ -160,7 +160,7 @@ func (c *comparison) add(content []byte) {
 
 // conclude chooses how output i is compared: as a multiset if repetitions of the launch only change its order, else by its numbers. It
 // returns the absolute tolerance that these need, 0 for the default.
-func (p *captured) conclude(i int, c *comparison, v *task.Verification) (atol float64) {
+func (p *captured) conclude(i int, c *comparison, v *definition.Verification) (atol float64) {
 	argument, field := &p.Definition.Arguments[i], fmt.Sprintf("arguments[%d]", i)
 	switch tolerance := math.Pow(10, math.Ceil(math.Log10(2*c.worst))); {
 	case !c.differs:
@@ -172,7 +172,7 @@ func (p *captured) conclude(i int, c *comparison, v *task.Verification) (atol fl
 	case !c.far:
 		p.Remark(field, "Repetitions of the launch differ from the application in some bits, within the tolerance.")
 	case !c.changed:
-		v.Compare[argument.Name] = task.Comparison{As: array.Multiset}
+		v.Compare[argument.Name] = definition.Comparison{As: array.Multiset}
 		p.Remark(field, "Repetitions of the launch have the same elements in another order, so they are sorted before they are compared.")
 	default:
 		p.Remark(field, "Repetitions of the launch differ from the application by up to %g, which atol allows for.", c.worst)

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A role is what a macro can be as a parameter, as its name tells it.
@@ -66,7 +66,7 @@ func literal(text string) (value, number space.Value) {
 	if m := bracketed.FindStringSubmatch(text); m != nil {
 		text = m[1]
 	}
-	number = task.Constant{Value: text}.Number()
+	number = definition.Constant{Value: text}.Number()
 	if space.FormatValue(number) == text {
 		return number, number
 	}
@@ -81,7 +81,7 @@ func (p *proposer) readMacros() {
 	tested := source.Tested(p.Text, p.Given)
 	for i, m := range slices.Concat(needed, source.Macros(p.Text)) {
 		own, missing := i >= len(needed), i >= len(p.Given) && i < len(needed)
-		if p.isKnown(m.Name) || task.Reserved(m.Name) || own && p.function.Reach != nil && !p.function.Reach[m.Name] {
+		if p.isKnown(m.Name) || definition.Reserved(m.Name) || own && p.function.Reach != nil && !p.function.Reach[m.Name] {
 			continue
 		}
 		r, axis := p.roleOfMacro(m.Name, !own)
@@ -101,7 +101,7 @@ func (p *proposer) readMacros() {
 		case tunes && value == number:
 			p.addParameter(m.Name, n, around(n))
 		case tunes && r == blockRole || !own:
-			p.Definition.Constants = append(p.Definition.Constants, task.Constant{Name: m.Name, Value: value})
+			p.Definition.Constants = append(p.Definition.Constants, definition.Constant{Name: m.Name, Value: value})
 		default:
 			p.others = append(p.others, m)
 			continue

@@ -13,10 +13,10 @@ import (
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Proposal is a specification that was guessed.
@@ -165,7 +165,7 @@ func (p *proposer) chooseBlock() {
 	for i := range p.dimensions {
 		d.GridDiv[i] = p.gridDiv(i)
 	}
-	if slices.ContainsFunc(d.GridDiv[:], func(divisors []task.Expr) bool { return divisors != nil }) {
+	if slices.ContainsFunc(d.GridDiv[:], func(divisors []definition.Expr) bool { return divisors != nil }) {
 		p.Remark("grid_div", "DECIDE: the elements that a work-group computes in each dimension. Without grid_div there is one\n"+
 			"work-item for each element of problem_size.%s", p.lines(p.active, "get_group_id", "get_global_id"))
 	}
@@ -173,7 +173,7 @@ func (p *proposer) chooseBlock() {
 
 // gridDiv returns the factors by which the kernel multiplies the index of the work-group. Where one of them is no parameter or constant, or
 // they leave out a parameter that is the elements of a work-item, only the user knows.
-func (p *proposer) gridDiv(axis int) (factors []task.Expr) {
+func (p *proposer) gridDiv(axis int) (factors []definition.Expr) {
 	f := &p.function
 	unknown := false
 	for _, factor := range f.PerGroup[axis] {
@@ -188,7 +188,7 @@ func (p *proposer) gridDiv(axis int) (factors []task.Expr) {
 	ofGroup := f.Reads("get_group_id", axis) && !f.Reads("get_global_id", axis) && p.blocks[axis] != "1"
 	switch {
 	case unknown, axis == 0 && slices.ContainsFunc(p.perItem, left), factors == nil && ofGroup:
-		return []task.Expr{spec.Undecided}
+		return []definition.Expr{spec.Undecided}
 	case slices.Equal(factors, []string{p.blocks[axis]}):
 		return nil
 	}
@@ -237,9 +237,9 @@ func (p *proposer) chooseSizes() {
 		} else {
 			p.Remark("constants."+a.Name, "DECIDE: the value of %s.%s", a.Name, p.lines(p.active, a.Name))
 		}
-		d.Constants = append(d.Constants, task.Constant{Name: a.Name, Value: value, Host: true})
+		d.Constants = append(d.Constants, definition.Constant{Name: a.Name, Value: value, Host: true})
 	}
-	if slices.ContainsFunc(d.Constants, func(c task.Constant) bool { return c.Host }) {
+	if slices.ContainsFunc(d.Constants, func(c definition.Constant) bool { return c.Host }) {
 		p.Remark("constants", "A constant with host: true is no macro of the kernel.")
 	}
 }
@@ -247,12 +247,12 @@ func (p *proposer) chooseSizes() {
 // isInteger reports whether an argument is an integer that a constant of the host can be.
 func (p *proposer) isInteger(a cl.ArgInfo) bool {
 	t, ok := p.typeOf(a.Type)
-	return ok && isInteger(t) && t.Lanes() == 1 && a.Address == cl.AddressPrivate && !task.Reserved(a.Name)
+	return ok && isInteger(t) && t.Lanes() == 1 && a.Address == cl.AddressPrivate && !definition.Reserved(a.Name)
 }
 
 // isKnown reports whether a name is that of a parameter or a constant.
 func (p *proposer) isKnown(name string) bool {
-	return p.Defaults[name] != nil || slices.ContainsFunc(p.Definition.Constants, func(c task.Constant) bool { return c.Name == name })
+	return p.Defaults[name] != nil || slices.ContainsFunc(p.Definition.Constants, func(c definition.Constant) bool { return c.Name == name })
 }
 
 // know reports whether a factor is a number or what an expression can read: also an integer that a macro of the source is, which becomes
@@ -261,7 +261,7 @@ func (p *proposer) know(factor string) bool {
 	for _, m := range source.Macros(p.active) {
 		value, number := literal(m.Text)
 		if _, isInt := number.(int); isInt && m.Name == factor && !p.isKnown(factor) {
-			p.Definition.Constants = append(p.Definition.Constants, task.Constant{Name: factor, Value: value})
+			p.Definition.Constants = append(p.Definition.Constants, definition.Constant{Name: factor, Value: value})
 		}
 	}
 	return p.isKnown(factor) || strings.Trim(factor, "0123456789") == ""
@@ -303,11 +303,11 @@ func (p *proposer) choose(out string) {
 	p.remarkOthers()
 	p.Remark("measure", "measure: {cache: cold} times launches that find their data in memory instead of the caches.")
 	d := &p.Definition
-	if !slices.ContainsFunc(d.Arguments, func(a task.Argument) bool { return a.Output }) {
+	if !slices.ContainsFunc(d.Arguments, func(a definition.Argument) bool { return a.Output }) {
 		return
 	}
 	p.Reference = filepath.Base(out)
-	d.Verify = &task.Verification{Configuration: p.Defaults}
+	d.Verify = &definition.Verification{Configuration: p.Defaults}
 	p.Remark("verify",
 		"DECIDE: the reference of the output. This is the kernel itself with these values, the weakest reference: it shows only\n"+
 			"that configurations agree. A simpler kernel with a specification of its own, .npy files, or a command are better ones.\n"+

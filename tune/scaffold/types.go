@@ -8,9 +8,9 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // imageAxes are the dimensions that the sizes of images have, by shape. The last size of an array is its images.
@@ -27,12 +27,12 @@ func imageShape(typ string) (shape string, ok bool) {
 
 // addImage describes an image: its size is that of the problem, and its format follows from the functions that read
 // and write it.
-func (p *proposer) addImage(argument *task.Argument, a cl.ArgInfo, shape, field string) {
+func (p *proposer) addImage(argument *definition.Argument, a cl.ArgInfo, shape, field string) {
 	format := spec.Undecided
 	if strings.Contains(a.Type, "_depth") {
 		format = "depth/float32"
 	}
-	image := &task.Image{Shape: shape, Format: format}
+	image := &definition.Image{Shape: shape, Format: format}
 	for _, axis := range imageAxes[shape] {
 		size := spec.Undecided
 		if axis < p.dimensions && p.dimensions > 1 {
@@ -42,7 +42,7 @@ func (p *proposer) addImage(argument *task.Argument, a cl.ArgInfo, shape, field 
 	}
 	argument.Image = image
 	if a.Access == cl.AccessReadOnly {
-		argument.Fill = task.Fill{Kind: array.Random}
+		argument.Fill = definition.Fill{Kind: array.Random}
 	}
 	p.Remark(field, "DECIDE: the size of the image, and the format of its pixels.%s", p.lines(p.active, a.Name))
 }
@@ -76,10 +76,10 @@ func (p *proposer) declare(s source.Struct, name string) (*array.Struct, string)
 			delete(p.structs, name)
 		}
 	}()
-	t := task.StructType{Name: name}
+	t := definition.StructType{Name: name}
 	var fields []array.Field
 	for _, f := range s.Fields {
-		member, field := task.StructField{Name: f.Name}, array.Field{Name: f.Name}
+		member, field := definition.StructField{Name: f.Name}, array.Field{Name: f.Name}
 		for _, count := range f.Counts {
 			n, known := source.Value(count, slices.Concat(p.Given, p.Missing, source.Macros(p.active)))
 			if !known || n < 1 {

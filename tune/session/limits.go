@@ -9,8 +9,8 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/device/peak"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // limits are the peaks of the device, which the limits of its results come from.
@@ -98,7 +98,7 @@ func (s *Session) AddLimits(ctx context.Context, o *tune.Outcome) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		s.listener.Note("Interrupted: no " + judge.MetricOfLimit)
+		s.listener.Note("Interrupted: no " + score.MetricOfLimit)
 		return nil
 	case err != nil:
 		s.listener.Note(s.noLimit(err, d.Peaks))
@@ -134,5 +134,5 @@ func (s *Session) noLimit(why error, known *hardware.Peaks) string {
 	default:
 		hint = " (ndtune devices --peak measures them)"
 	}
-	return fmt.Sprintf("No %s: %v%s", judge.MetricOfLimit, why, hint)
+	return fmt.Sprintf("No %s: %v%s", score.MetricOfLimit, why, hint)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -21,16 +22,15 @@ import (
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
 // A Plan is what is searched, and how. Spec is required.
 type Plan struct {
 	Spec   *spec.Spec
-	Size   task.Size // of the specification; nil: there is one
-	Source string    // where the specification comes from, for the record
-	Tool   string    // the program and its version, for the record
+	Size   definition.Size // of the specification; nil: there is one
+	Source string          // where the specification comes from, for the record
+	Tool   string          // the program and its version, for the record
 
 	LogPath string        // of the run log, which is continued; "": a new file in the user's state folder
 	Retry   []tune.Status // of failures in the log that are evaluated again

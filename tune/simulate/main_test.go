@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -25,7 +25,7 @@ func recorded(t testing.TB, times ...float64) *record.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &record.Record{Header: record.Header{Parameters: []space.Parameter{x}, Objective: judge.Objective{Name: "time"}}}
+	r := &record.Record{Header: record.Header{Parameters: []space.Parameter{x}, Objective: score.Objective{Name: "time"}}}
 	for i, time := range times {
 		c, err := p.Configure(map[string]space.Value{"x": i})
 		if err != nil {

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -20,7 +20,7 @@ type Recording struct {
 	Name      string       // of its curves
 	Space     *space.Space // of the results
 	SpaceSize int          // configurations in the space that was searched; 0: unknown
-	Objective judge.Objective
+	Objective score.Objective
 	Best      float64 // the best value of a single objective
 	Correct   int     // configurations
 
@@ -89,7 +89,7 @@ func (n *Recording) observe(r *tune.Result) error {
 	}
 	if n.Objective.Several() {
 		more := r.Values(n.Objective)[1:]
-		if slices.ContainsFunc(more, func(v float64) bool { return !judge.Finite(v) }) {
+		if slices.ContainsFunc(more, func(v float64) bool { return !score.Finite(v) }) {
 			return nil
 		}
 		n.Observations[i].More = more

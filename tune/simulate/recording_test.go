@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 func TestMaximisedObjective(t *testing.T) {
 	r := recorded(t, 50, failed, 200, -3, 100)
-	r.Header.Objective = judge.Objective{Name: "GFLOP/s", Maximize: true}
+	r.Header.Objective = score.Objective{Name: "GFLOP/s", Maximize: true}
 	n, err := NewRecording(t.Context(), "r", r)
 	if err != nil {
 		t.Fatal(err)

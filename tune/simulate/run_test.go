@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -285,9 +285,9 @@ func BenchmarkMillionRandomEvaluations(b *testing.B) {
 func TestSeveralObjectives(t *testing.T) {
 	r := recorded(t, 1, failed, 8)
 	for i, rate := range []float64{1, 0, 3} {
-		r.Results[i].Metrics = []judge.MetricValue{{Name: "rate", Value: rate}}
+		r.Results[i].Metrics = []score.MetricValue{{Name: "rate", Value: rate}}
 	}
-	if err := r.SetObjective(judge.Objective{Name: "time", More: []judge.Objective{{Name: "rate", Maximize: true}}}); err != nil {
+	if err := r.SetObjective(score.Objective{Name: "time", More: []score.Objective{{Name: "rate", Maximize: true}}}); err != nil {
 		t.Fatal(err)
 	}
 	n, err := NewRecording(t.Context(), "r", r)
@@ -304,7 +304,7 @@ func TestSeveralObjectives(t *testing.T) {
 	if told := s.told[1][0]; told.Objective != 8 || !slices.Equal(told.More, []float64{-3}) {
 		t.Errorf("the strategy is told %+v", told)
 	}
-	if err := r.SetObjective(judge.Objective{Name: "time", More: []judge.Objective{{Name: "rates"}}}); err == nil {
+	if err := r.SetObjective(score.Objective{Name: "time", More: []score.Objective{{Name: "rates"}}}); err == nil {
 		t.Error("an unknown metric is an objective")
 	}
 }

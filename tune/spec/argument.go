@@ -8,12 +8,12 @@ import (
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/definition"
 )
 
-func (f field) argument() (a task.Argument) {
-	var sizes []task.Expr
-	var image task.Image
+func (f field) argument() (a definition.Argument) {
+	var sizes []definition.Expr
+	var image definition.Image
 	f.keys(
 		key("name", &a.Name, field.text).means("text", "the name of the argument in this specification; required"),
 		key("type", &a.Type, field.text).means("text", "the type of an element, such as float32; required, except for images and samplers"),
@@ -53,8 +53,8 @@ func (f field) argument() (a task.Argument) {
 	return a
 }
 
-func (f field) sampler() *task.Sampler {
-	s := &task.Sampler{}
+func (f field) sampler() *definition.Sampler {
+	s := &definition.Sampler{}
 	f.keys(
 		key("coordinates", &s.Coordinates, field.text).means("pixels or normalized", "the coordinates; default: pixels"),
 		key("addressing", &s.Addressing, field.text).
@@ -65,11 +65,11 @@ func (f field) sampler() *task.Sampler {
 }
 
 // types reads structs: mappings of fields to their types.
-func (f field) types() (types []task.StructType) {
+func (f field) types() (types []definition.StructType) {
 	for _, e := range f.entries() {
-		t := task.StructType{Name: e.key}
+		t := definition.StructType{Name: e.key}
 		for _, member := range e.value.entries() {
-			given := task.StructField{Name: member.key}
+			given := definition.StructField{Name: member.key}
 			if member.value.node.Kind == yaml.MappingNode {
 				member.value.keys(
 					key("type", &given.Type, field.text).means("text", "the type of the field; required"),
@@ -111,7 +111,7 @@ func (f field) argumentValue() any {
 }
 
 // fill reads the initial content of a buffer: a word, or a mapping of one key.
-func (f field) fill() (fill task.Fill) {
+func (f field) fill() (fill definition.Fill) {
 	if f.node.Kind != yaml.MappingNode {
 		fill.Kind = f.fillKind()
 		return fill
@@ -132,8 +132,8 @@ func (f field) fill() (fill task.Fill) {
 }
 
 // fillFields reads the fills of the fields of a struct.
-func (f field) fillFields() map[string]task.Fill {
-	fills := map[string]task.Fill{}
+func (f field) fillFields() map[string]definition.Fill {
+	fills := map[string]definition.Fill{}
 	for _, e := range f.entries() {
 		fills[e.key] = e.value.fill()
 	}
@@ -167,13 +167,13 @@ func (f field) fillKind() array.FillKind {
 	return ""
 }
 
-func (f field) constantFill() task.Fill {
-	return task.Fill{Kind: array.Constant, Value: f.expression()}
+func (f field) constantFill() definition.Fill {
+	return definition.Fill{Kind: array.Constant, Value: f.expression()}
 }
 
 // randomFill reads the interval [low, high] of random numbers.
-func (f field) randomFill() task.Fill {
-	fill := task.Fill{Kind: array.Random}
+func (f field) randomFill() definition.Fill {
+	fill := definition.Fill{Kind: array.Random}
 	if items := f.several("[low, high]", 2, 2); items != nil {
 		fill.Low, fill.High = items[0].expression(), items[1].expression()
 	}
@@ -181,8 +181,8 @@ func (f field) randomFill() task.Fill {
 }
 
 // normalFill reads the mean and the standard deviation of a normal distribution.
-func (f field) normalFill() task.Fill {
-	fill := task.Fill{Kind: array.Normal, Std: "1"}
+func (f field) normalFill() definition.Fill {
+	fill := definition.Fill{Kind: array.Normal, Std: "1"}
 	f.keys(
 		key("mean", &fill.Mean, field.expression).means("expression", "the mean; default: 0"),
 		key("std", &fill.Std, field.expression).means("expression", "the standard deviation; default: 1"),

@@ -6,13 +6,13 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ndtune/ndtune/internal/each"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/definition"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // definition reads a whole YAML document.
-func (f field) definition() (d task.Definition) {
+func (f field) definition() (d definition.Definition) {
 	var sizes, checked field
 	var choose string
 	f.keys(
@@ -63,23 +63,23 @@ func (f field) definition() (d task.Definition) {
 var xyz = [3]string{"x", "y", "z"}
 
 // blockSize reads the local size: a mapping of dimensions, or one expression for x.
-func (f field) blockSize() [3]task.Expr {
+func (f field) blockSize() [3]definition.Expr {
 	if f.node.Kind == yaml.ScalarNode {
-		return [3]task.Expr{f.expression()}
+		return [3]definition.Expr{f.expression()}
 	}
 	return dimensions(f, xyz, field.expression)
 }
 
 // gridDiv reads the divisors: a mapping of dimensions, or one expression for x.
-func (f field) gridDiv() [3][]task.Expr {
+func (f field) gridDiv() [3][]definition.Expr {
 	if f.node.Kind == yaml.ScalarNode {
-		return [3][]task.Expr{f.divisors()}
+		return [3][]definition.Expr{f.divisors()}
 	}
 	return dimensions(f, xyz, field.divisors)
 }
 
 // checkedConstants reads check.set: constants with their values in a check.
-func (f field) checkedConstants(constants []task.Constant) (set map[string]space.Value) {
+func (f field) checkedConstants(constants []definition.Constant) (set map[string]space.Value) {
 	var given field
 	f.keys(
 		key("set", &given, field.itself).means("mapping", "the constants with other values in a check; required"),
@@ -97,7 +97,7 @@ func (f field) checkedConstants(constants []task.Constant) (set map[string]space
 }
 
 // stage reads a kernel of a pipeline, or a list of kernels that are repeated together.
-func (f field) stage() (s task.Stage) {
+func (f field) stage() (s definition.Stage) {
 	f.keys(
 		key("name", &s.Kernel, field.text).means("text", "the name of the kernel function; this or kernels"),
 		key("arguments", &s.Arguments, func(f field) []string { return append([]string{}, each.Of(f.list(), field.text)...) }).
@@ -115,9 +115,9 @@ func (f field) stage() (s task.Stage) {
 }
 
 // constants reads each constant as a value, or as {value: …, host: true}.
-func (f field) constants() (constants []task.Constant) {
+func (f field) constants() (constants []definition.Constant) {
 	for _, e := range f.entries() {
-		c := task.Constant{Name: e.key}
+		c := definition.Constant{Name: e.key}
 		if e.value.node.Kind == yaml.MappingNode {
 			e.value.keys(
 				key("value", &c.Value, field.value).means("value", "the value of the constant; required"),
@@ -134,11 +134,11 @@ func (f field) constants() (constants []task.Constant) {
 	return constants
 }
 
-func (f field) expressions() []task.Expr { return each.Of(f.listOrOne(), field.expression) }
+func (f field) expressions() []definition.Expr { return each.Of(f.listOrOne(), field.expression) }
 
 // divisors reads the divisors of a dimension. An empty list means no divisor, a missing one the
 // default.
-func (f field) divisors() []task.Expr { return append([]task.Expr{}, f.expressions()...) }
+func (f field) divisors() []definition.Expr { return append([]definition.Expr{}, f.expressions()...) }
 
 // configuration reads values of parameters.
 func (f field) configuration() map[string]space.Value { return mapOf(field.value)(f) }
@@ -164,8 +164,8 @@ func (f field) restriction() (r space.Restriction) {
 	return r
 }
 
-func (f field) roofline() *task.Roofline {
-	r := &task.Roofline{}
+func (f field) roofline() *definition.Roofline {
+	r := &definition.Roofline{}
 	f.keys(
 		key("flops", &r.Flops, field.expression).means("expression", "the floating-point operations of a launch; this or bytes"),
 		key("bytes", &r.Bytes, field.expression).means("expression", "the bytes that a launch must move; this or flops"),
@@ -174,12 +174,14 @@ func (f field) roofline() *task.Roofline {
 	return r
 }
 
-func (f field) metrics() (metrics []task.Metric) {
-	return each.Of(f.entries(), func(e entry) task.Metric { return task.Metric{Name: e.key, Expression: e.value.expression()} })
+func (f field) metrics() (metrics []definition.Metric) {
+	return each.Of(f.entries(), func(e entry) definition.Metric {
+		return definition.Metric{Name: e.key, Expression: e.value.expression()}
+	})
 }
 
 // objectives reads one objective, or a list of several.
-func (f field) objectives() (o judge.Objective) {
+func (f field) objectives() (o score.Objective) {
 	if f.node.Kind != yaml.SequenceNode {
 		return f.objective()
 	}
@@ -194,9 +196,9 @@ func (f field) objectives() (o judge.Objective) {
 }
 
 // objective reads a text such as «time, maximize GB/s», or a name with a direction.
-func (f field) objective() (o judge.Objective) {
+func (f field) objective() (o score.Objective) {
 	if f.node.Kind == yaml.ScalarNode {
-		o, err := judge.ParseObjectives(f.text())
+		o, err := score.ParseObjectives(f.text())
 		if err != nil && !f.failed(f.name) {
 			f.fail(err)
 		}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // An Error is an error of a specification with its position.
@@ -72,11 +72,11 @@ func sortErrors(errs Errors) {
 // check makes the problem of a definition, and adds its errors with their positions in the file.
 // It leaves out errors that may follow from errors of form, and checks nothing if names that
 // expressions need are missing.
-func (d *document) check(definition task.Definition) *problem.Problem {
+func (d *document) check(given definition.Definition) *problem.Problem {
 	if d.failed("constants") || d.failed("parameters") || d.failedOptions() {
 		return nil
 	}
-	problem, err := problem.New(definition)
+	problem, err := problem.New(given)
 	var errs []*Error // apart, since doubtful looks at the errors of form alone
 	for _, e := range leaves(err) {
 		name, e := fieldOf(e)
@@ -102,7 +102,7 @@ func (d *document) placed(name string, err error) *Error {
 
 // fieldOf returns the field that an error of a problem is about, and the error without it.
 func fieldOf(err error) (string, error) {
-	if at, is := errors.AsType[*task.FieldError](err); is {
+	if at, is := errors.AsType[*definition.FieldError](err); is {
 		return at.Field, at.Err
 	}
 	return "", err

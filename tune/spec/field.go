@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A document is a specification file while it is read.
@@ -23,7 +23,7 @@ type document struct {
 
 	options map[string]string // the options that give values to fields, by field
 
-	sizes      []task.Size
+	sizes      []definition.Size
 	checked    map[string]space.Value // of check.set
 	unverified bool                   // verify is not read
 	sourcePath string                 // of the kernel, where it is a file

@@ -10,14 +10,14 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/source"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // kernel reads the kernel with its source, in which included files replace their directives.
-func (f field) kernel() (k task.Kernel) {
+func (f field) kernel() (k definition.Kernel) {
 	var file, source, options field
-	var command task.Command
+	var command definition.Command
 	var dirs []string
 	f.keys(
 		key("name", &k.Name, field.text).means("text", "the name of the kernel function; required, except for a pipeline"),

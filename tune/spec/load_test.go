@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/definition"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // loaded is the good specification with sections replaced, which must load.
@@ -37,7 +37,7 @@ func loaded(t *testing.T, text string, o Options) *Spec {
 // TestGridDivOfX reads a divisor without a dimension as that of x, in a pipeline, too, as block_size.
 func TestGridDivOfX(t *testing.T) {
 	d := loaded(t, "problem_size: n\ngrid_div: div(n, 2)\nkernels: [{name: add, grid_div: 1}, {name: add, grid_div: {y: 2}}]\n", Options{}).Definition
-	if got, want := [][3][]task.Expr{d.GridDiv, d.Stages[0].GridDiv, d.Stages[1].GridDiv}, [][3][]task.Expr{{{"div(n, 2)"}}, {{"1"}}, {nil, {"2"}}}; !reflect.DeepEqual(got, want) {
+	if got, want := [][3][]definition.Expr{d.GridDiv, d.Stages[0].GridDiv, d.Stages[1].GridDiv}, [][3][]definition.Expr{{{"div(n, 2)"}}, {{"1"}}, {nil, {"2"}}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -98,35 +98,35 @@ seed: 18446744073
 	got := loaded(t, text, Options{}).Definition
 	reference := loaded(t, "parameters: {block_size_x: [64]}\n", Options{}).Definition
 	reference.Seed = 18446744073
-	want := task.Definition{
-		Kernel: task.Kernel{
+	want := definition.Definition{
+		Kernel: definition.Kernel{
 			Name:         "add",
 			SourceName:   "spec.yaml:kernel.source",
 			Source:       "__kernel void add(__global float *c) {}\n",
 			BuildOptions: []string{"-cl-mad-enable"},
 			Target:       "{threads == 32 ? 'sm_90a' : ''}",
 		},
-		Constants: []task.Constant{
+		Constants: []definition.Constant{
 			{Name: "n", Value: 1024}, {Name: "dt", Value: "0.225f"}, {Name: "on", Value: "yes"},
 			{Name: "f", Value: 2.0}, {Name: "big", Value: 1000}, {Name: "tile_count", Value: 2},
 		},
-		ProblemSize: []task.Expr{"n"},
-		BlockSize:   [3]task.Expr{"threads", "2", ""},
-		GridDiv:     [3][]task.Expr{{"threads"}, {"2", "tile"}, {}},
-		Types: []task.StructType{
-			{Name: "pair", Fields: []task.StructField{{Name: "first", Type: "float32"}, {Name: "rest", Type: "int32", Count: "tile_count"}}},
-			{Name: "pairs", Fields: []task.StructField{{Name: "both", Type: "pair", Count: "2"}, {Name: "corner", Type: "float4"}}},
+		ProblemSize: []definition.Expr{"n"},
+		BlockSize:   [3]definition.Expr{"threads", "2", ""},
+		GridDiv:     [3][]definition.Expr{{"threads"}, {"2", "tile"}, {}},
+		Types: []definition.StructType{
+			{Name: "pair", Fields: []definition.StructField{{Name: "first", Type: "float32"}, {Name: "rest", Type: "int32", Count: "tile_count"}}},
+			{Name: "pairs", Fields: []definition.StructField{{Name: "both", Type: "pair", Count: "2"}, {Name: "corner", Type: "float4"}}},
 		},
-		Arguments: []task.Argument{
-			{Name: "c", Type: "float32", Size: "n", Fill: task.Fill{Copy: "u"}, Output: true, RestoreEachLaunch: true},
-			{Name: "u", Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Random}},
-			{Name: "v", Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Random, Low: "-1", High: "1"}},
-			{Name: "w", Type: "float4", Size: "16", Fill: task.Fill{Kind: array.Normal, Mean: "2", Std: "1"}},
+		Arguments: []definition.Argument{
+			{Name: "c", Type: "float32", Size: "n", Fill: definition.Fill{Copy: "u"}, Output: true, RestoreEachLaunch: true},
+			{Name: "u", Type: "float32", Size: "n", Fill: definition.Fill{Kind: array.Random}},
+			{Name: "v", Type: "float32", Size: "n", Fill: definition.Fill{Kind: array.Random, Low: "-1", High: "1"}},
+			{Name: "w", Type: "float4", Size: "16", Fill: definition.Fill{Kind: array.Normal, Mean: "2", Std: "1"}},
 			{Name: "k", Type: "int32", Value: "n - 1"},
 			{Name: "f", Type: "float4", Value: []any{1, 0.5, "dt", "n"}},
 			{Name: "l", Type: "float32", LocalSize: "threads * 4"},
 			{Name: "x", Type: "float", Alias: "w"},
-			{Name: "one", Type: "int32", Size: "4", Fill: task.Fill{Kind: array.Constant, Value: "7"}},
+			{Name: "one", Type: "int32", Size: "4", Fill: definition.Fill{Kind: array.Constant, Value: "7"}},
 			{Name: "s", Type: "pairs", Value: map[string]any{
 				"both": []any{
 					map[string]any{"first": 1, "rest": []any{"n", 2}}, map[string]any{"first": 0.5, "rest": []any{3, 4}},
@@ -134,12 +134,12 @@ seed: 18446744073
 				"corner": []any{0, 0, "dt", 1},
 			}},
 			{Name: "b", Type: "bytes", Value: "0000 803f"},
-			{Name: "i", Image: &task.Image{Shape: "2d", Format: "r/unorm_int8", Size: []task.Expr{"n", "2"}}, Fill: task.Fill{Kind: array.Ones}},
-			{Name: "a", Sampler: &task.Sampler{Coordinates: "normalized", Addressing: "repeat", Filter: "linear"}},
-			{Name: "r", Type: "int32", Size: "n", Fill: task.Fill{Kind: array.Random, Low: "0", High: "n - 1"}},
-			{Name: "e", Type: "int32", Size: "n", Fill: task.Fill{Expression: "(index * 7919) % n"}},
-			{Name: "p", Type: "pairs", Size: "n", Fill: task.Fill{Fields: map[string]task.Fill{
-				"both":   {Fields: map[string]task.Fill{"first": {Kind: array.Ones}, "rest": {Expression: "index + item"}}},
+			{Name: "i", Image: &definition.Image{Shape: "2d", Format: "r/unorm_int8", Size: []definition.Expr{"n", "2"}}, Fill: definition.Fill{Kind: array.Ones}},
+			{Name: "a", Sampler: &definition.Sampler{Coordinates: "normalized", Addressing: "repeat", Filter: "linear"}},
+			{Name: "r", Type: "int32", Size: "n", Fill: definition.Fill{Kind: array.Random, Low: "0", High: "n - 1"}},
+			{Name: "e", Type: "int32", Size: "n", Fill: definition.Fill{Expression: "(index * 7919) % n"}},
+			{Name: "p", Type: "pairs", Size: "n", Fill: definition.Fill{Fields: map[string]definition.Fill{
+				"both":   {Fields: map[string]definition.Fill{"first": {Kind: array.Ones}, "rest": {Expression: "index + item"}}},
 				"corner": {Kind: array.Normal, Mean: "n / 2", Std: "1"},
 			}}},
 		},
@@ -153,14 +153,14 @@ seed: 18446744073
 			{Name: "one", Values: []space.Value{1}},
 		},
 		Restrictions:      []space.Restriction{{Expression: "threads * tile <= 1024"}},
-		BuildRestrictions: []task.Expr{"spill_bytes == 0", "registers <= 64 or threads < 64"},
-		Verify:            &task.Verification{Problem: &reference, Launches: "tile", ATol: "0.0001", RTol: "0"},
-		Metrics:           []task.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}, {Name: "half", Expression: "0.5"}},
-		Objective: judge.Objective{
+		BuildRestrictions: []definition.Expr{"spill_bytes == 0", "registers <= 64 or threads < 64"},
+		Verify:            &definition.Verification{Problem: &reference, Launches: "tile", ATol: "0.0001", RTol: "0"},
+		Metrics:           []definition.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}, {Name: "half", Expression: "0.5"}},
+		Objective: score.Objective{
 			Name: "GB/s", Maximize: true,
-			More: []judge.Objective{{Name: "half"}, {Name: "time"}}, Choose: "half <= 1.1 * best.half",
+			More: []score.Objective{{Name: "half"}, {Name: "time"}}, Choose: "half <= 1.1 * best.half",
 		},
-		Measure:        task.Measure{Timing: task.Timing{Cache: task.CacheCold, Launches: 20, Time: 500 * time.Millisecond, Warmup: task.NoWarmup}},
+		Measure:        definition.Measure{Timing: definition.Timing{Cache: definition.CacheCold, Launches: 20, Time: 500 * time.Millisecond, Warmup: definition.NoWarmup}},
 		MaxEvaluations: 12,
 		Seed:           18446744073,
 	}
@@ -168,7 +168,7 @@ seed: 18446744073
 }
 
 // compareFields names the fields of two definitions that differ.
-func compareFields(t *testing.T, got, want task.Definition) {
+func compareFields(t *testing.T, got, want definition.Definition) {
 	t.Helper()
 	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
 	for i := range g.NumField() {

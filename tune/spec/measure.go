@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/internal/each"
-	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/definition"
 )
 
 // measure reads how launches are timed, and what is observed beside the times.
-func (f field) measure() (m task.Measure) {
+func (f field) measure() (m definition.Measure) {
 	t := &m.Timing
 	f.keys(
-		key("cache", &t.Cache, func(f field) task.CacheState { return task.CacheState(f.text()) }).
+		key("cache", &t.Cache, func(f field) definition.CacheState { return definition.CacheState(f.text()) }).
 			means("warm or cold", "where timed launches find their data; default: warm"),
 		key("launches", &t.Launches, func(f field) int {
 			return f.integer(1, mostLaunches, "the timed launches are an integer from 1 to 1000000")
@@ -22,7 +22,7 @@ func (f field) measure() (m task.Measure) {
 		key("seconds", &t.Time, field.seconds).means("number", "the time of all timed launches after which no other one is timed"),
 		key("warmup", &t.Warmup, func(f field) int {
 			n := f.integer(0, mostLaunches, "the untimed launches are an integer from 0 to 1000000")
-			return cmp.Or(n, task.NoWarmup)
+			return cmp.Or(n, definition.NoWarmup)
 		}).means("integer", "the launches before the timed ones; default: 1"),
 		key("timer", &t.Timer, field.text).means("host", "times by the host's clock; default: by the device, if its timestamps are usable"),
 		key("early_stop", &t.EarlyStop, field.earlyStop).
@@ -52,7 +52,7 @@ func (f field) earlyStop() float64 {
 	case f.failed(f.name):
 		return 0
 	case factor == 0:
-		return task.NoEarlyStop
+		return definition.NoEarlyStop
 	case !(factor > 1):
 		f.failf("%v: want a factor above 1, or 0 for never", factor)
 	}
@@ -60,9 +60,9 @@ func (f field) earlyStop() float64 {
 }
 
 // settings reads the settings of the device.
-func (f field) settings() (all []task.Setting) {
-	return each.Of(f.entries(), func(item entry) task.Setting {
-		return task.Setting{Name: item.key, Expression: item.value.expression()}
+func (f field) settings() (all []definition.Setting) {
+	return each.Of(f.entries(), func(item entry) definition.Setting {
+		return definition.Setting{Name: item.key, Expression: item.value.expression()}
 	})
 }
 
@@ -81,8 +81,8 @@ func (f field) seconds() time.Duration {
 }
 
 // instrument reads an instrument of the user's own.
-func (f field) instrument() (i task.Instrument) {
-	var command task.Command
+func (f field) instrument() (i definition.Instrument) {
+	var command definition.Command
 	f.keys(
 		key("command", &command.Args, field.command).means("list", "the program of the instrument, with its arguments; this or registered"),
 		key("timeout", &command.Timeout, field.duration).means("duration", "the time that an answer may take; default: 5s"),
@@ -102,7 +102,7 @@ func (f field) instrument() (i task.Instrument) {
 }
 
 // observe adds quantities that an option names.
-func (o Options) observe(doc *document, d *task.Definition) {
+func (o Options) observe(doc *document, d *definition.Definition) {
 	for _, name := range o.Observe {
 		if !slices.Contains(d.Measure.Observe, name) {
 			doc.change(fmt.Sprintf("measure.observe[%d]", len(d.Measure.Observe)), "--observe "+name, nil)

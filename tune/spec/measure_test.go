@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/definition"
 )
 
 // loadMeasure loads a specification with a measure from a folder.
@@ -31,10 +31,10 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := task.Measure{Observe: []string{"clock", "energy", "wall"}, Instruments: []task.Instrument{
-		{Quantities: []string{"wall", "water"}, Window: 2 * time.Second, Command: &task.Command{Args: []string{"meter", "-v"}, Dir: folder, Timeout: 30 * time.Second}},
+	want := definition.Measure{Observe: []string{"clock", "energy", "wall"}, Instruments: []definition.Instrument{
+		{Quantities: []string{"wall", "water"}, Window: 2 * time.Second, Command: &definition.Command{Args: []string{"meter", "-v"}, Dir: folder, Timeout: 30 * time.Second}},
 		{Quantities: []string{"pressure"}, Registered: "gauge"},
-	}, Window: 1500 * time.Millisecond, Settings: []task.Setting{{Name: "power_limit", Expression: "2 * 150"}, {Name: "clock", Expression: "block_size_x"}}}
+	}, Window: 1500 * time.Millisecond, Settings: []definition.Setting{{Name: "power_limit", Expression: "2 * 150"}, {Name: "clock", Expression: "block_size_x"}}}
 	if !reflect.DeepEqual(s.Definition.Measure, want) {
 		t.Errorf("got  %+v\nwant %+v", s.Definition.Measure, want)
 	}

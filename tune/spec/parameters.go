@@ -15,8 +15,8 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // parameters reads the tunable parameters in order.
@@ -170,7 +170,7 @@ type Options struct {
 	// Observe names quantities to observe beside those of the specification (--observe energy).
 	Observe []string
 
-	size task.Size // of [Options.At]: texts cannot tell 1 from true
+	size definition.Size // of [Options.At]: texts cannot tell 1 from true
 }
 
 // ParseAssignments reads name=value[,value…], once for each name.
@@ -190,14 +190,14 @@ func ParseAssignments(texts []string) (map[string][]string, error) {
 }
 
 // apply changes the definition. Unknown names and unreadable values are errors of the document.
-func (o Options) apply(doc *document, d *task.Definition) {
+func (o Options) apply(doc *document, d *definition.Definition) {
 	constants := namesOf(d.Constants)
 	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
 		if strings.HasPrefix(name, keyPrefix) {
 			continue
 		}
 		i, err := indexOf("constant", name, constants)
-		switch at := slices.IndexFunc(o.size, func(c task.Constant) bool { return c.Name == name }); {
+		switch at := slices.IndexFunc(o.size, func(c definition.Constant) bool { return c.Name == name }); {
 		case err != nil:
 		case at >= 0:
 			d.Constants[i], err = d.Constants[i].With(o.size[at].Value)
@@ -284,7 +284,7 @@ func listed(list []space.Value, text string) (space.Value, error) {
 	if known || len(list) == 0 {
 		return v, err
 	}
-	c, err := task.Constant{Value: list[0]}.With(v)
+	c, err := definition.Constant{Value: list[0]}.With(v)
 	return c.Value, err
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/ndtune/ndtune/tune/task"
+	"github.com/ndtune/ndtune/tune/definition"
 )
 
 func TestSetKeys(t *testing.T) {
@@ -19,7 +19,7 @@ func TestSetKeys(t *testing.T) {
 		"spec.metrics.watts": "joules / time", "spec.baseline": "{block_size_x: 64}",
 		"spec.arguments[0].size": "2 * n",
 	}}).Definition
-	timing := task.Timing{Cache: task.CacheCold, Launches: 5, EarlyStop: task.NoEarlyStop}
+	timing := definition.Timing{Cache: definition.CacheCold, Launches: 5, EarlyStop: definition.NoEarlyStop}
 	if d.Measure.Timing != timing || d.Measure.Window != 2*time.Second || strings.Join(d.Measure.Observe, " ") != "clock energy" {
 		t.Errorf("measure: %+v", d.Measure)
 	}

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // maxSizes is the largest number of sizes of a specification.
@@ -26,7 +26,7 @@ type valuesOf struct {
 
 // readSizes reads a list of mappings of constants to values, or a mapping of constants to their values
 // in all sizes, which have the forms of a parameter's values.
-func (f field) readSizes(constants []task.Constant) []task.Size {
+func (f field) readSizes(constants []definition.Constant) []definition.Size {
 	var columns []valuesOf
 	switch f.node.Kind {
 	case yaml.SequenceNode:
@@ -83,20 +83,20 @@ func (f field) listedSizes() (columns []valuesOf) {
 	return columns
 }
 
-func (f field) checkConstant(e entry, constants []task.Constant) {
+func (f field) checkConstant(e entry, constants []definition.Constant) {
 	if _, err := indexOf("constant", e.key, namesOf(constants)); err != nil && !f.failed("constants") {
 		f.failAt(e.value.name, e.at, err)
 	}
 }
 
-func namesOf(constants []task.Constant) []string {
-	return each.Of(constants, func(c task.Constant) string { return c.Name })
+func namesOf(constants []definition.Constant) []string {
+	return each.Of(constants, func(c definition.Constant) string { return c.Name })
 }
 
 // sizesOf returns sizes in ascending order. Constants with several values have the same number of them,
 // which go together: the first value of each makes a size, and so on. A constant with one value has
 // it in all sizes.
-func sizesOf(constants []task.Constant, columns []valuesOf) ([]task.Size, error) {
+func sizesOf(constants []definition.Constant, columns []valuesOf) ([]definition.Size, error) {
 	n, longest := 1, ""
 	for _, c := range columns {
 		switch {
@@ -115,21 +115,21 @@ func sizesOf(constants []task.Constant, columns []valuesOf) ([]task.Size, error)
 	}
 	names := namesOf(constants)
 	slices.SortFunc(columns, func(a, b valuesOf) int { return slices.Index(names, a.constant) - slices.Index(names, b.constant) })
-	sizes := make([]task.Size, n)
+	sizes := make([]definition.Size, n)
 	for i := range sizes {
 		for _, c := range columns {
-			sizes[i] = append(sizes[i], task.Constant{Name: c.constant, Value: c.values[min(i, len(c.values)-1)]})
+			sizes[i] = append(sizes[i], definition.Constant{Name: c.constant, Value: c.values[min(i, len(c.values)-1)]})
 		}
-		if slices.ContainsFunc(sizes[:i], func(s task.Size) bool { return s.String() == sizes[i].String() }) {
+		if slices.ContainsFunc(sizes[:i], func(s definition.Size) bool { return s.String() == sizes[i].String() }) {
 			return nil, fmt.Errorf("the size %s is given twice", sizes[i])
 		}
 	}
-	task.SortSizes(sizes)
+	definition.SortSizes(sizes)
 	return sizes, nil
 }
 
 // At returns the options that load a specification at one of its sizes.
-func (o Options) At(size task.Size) Options {
+func (o Options) At(size definition.Size) Options {
 	o.Set = maps.Clone(o.Set)
 	if o.Set == nil {
 		o.Set = map[string]string{}
@@ -143,7 +143,7 @@ func (o Options) At(size task.Size) Options {
 
 // severalValues returns the numbers that an option gives to a constant, with commas between them; nil
 // if its text is anything else, or if the constant is itself a text with commas.
-func severalValues(c task.Constant, text string) (values []space.Value) {
+func severalValues(c definition.Constant, text string) (values []space.Value) {
 	if own, _ := c.Value.(string); strings.Contains(own, ",") || !strings.Contains(text, ",") {
 		return nil
 	}
@@ -159,7 +159,7 @@ func severalValues(c task.Constant, text string) (values []space.Value) {
 
 // setSizes makes sizes of the constants that options give several values, or takes those of the
 // specification if options set none of their constants. The definition has the first size.
-func (o Options) setSizes(doc *document, d *task.Definition) {
+func (o Options) setSizes(doc *document, d *definition.Definition) {
 	var columns []valuesOf
 	var texts []string
 	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
@@ -169,7 +169,7 @@ func (o Options) setSizes(doc *document, d *task.Definition) {
 				texts = append(texts, "--set "+name+"="+o.Set[name])
 			}
 		}
-		if len(doc.sizes) > 0 && slices.ContainsFunc(doc.sizes[0], func(c task.Constant) bool { return c.Name == name }) {
+		if len(doc.sizes) > 0 && slices.ContainsFunc(doc.sizes[0], func(c definition.Constant) bool { return c.Name == name }) {
 			doc.sizes = nil
 		}
 	}

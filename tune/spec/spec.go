@@ -16,19 +16,19 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Spec is a specification that was read and checked.
 type Spec struct {
 	Path       string // of the specification
 	SourcePath string // of the kernel's source; empty if the specification contains the source
-	Definition task.Definition
-	Problem    *problem.Problem // at the first of the sizes, if there are several
-	Sizes      []task.Size      // in ascending order; nil: there is one, that of the constants
+	Definition definition.Definition
+	Problem    *problem.Problem  // at the first of the sizes, if there are several
+	Sizes      []definition.Size // in ascending order; nil: there is one, that of the constants
 
 	// CheckConstants are constants that have other values than in the definition if [check.Run] simulates.
 	CheckConstants map[string]space.Value
@@ -50,7 +50,7 @@ func (s *Spec) SpaceWithoutDevice(ctx context.Context) (all *space.Space, skippe
 
 // placed returns the error of a field with its position in the file. It returns other errors as they are.
 func (s *Spec) placed(err error) error {
-	if at, is := errors.AsType[*task.FieldError](err); is {
+	if at, is := errors.AsType[*definition.FieldError](err); is {
 		return Errors{s.place(at.Field, at.Err)}
 	}
 	return err
@@ -91,13 +91,13 @@ func LoadFS(fsys fs.FS, path string, o Options) (*Spec, error) {
 // load reads the specification from its document.
 func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
 	root = o.setKeys(d, root)
-	definition := d.field("", root).definition()
-	o.apply(d, &definition)
+	given := d.field("", root).definition()
+	o.apply(d, &given)
 	var reference Errors
 	if d.reference != "" {
-		reference = d.loadReference(&definition)
+		reference = d.loadReference(&given)
 	}
-	problem := d.check(definition)
+	problem := d.check(given)
 	sortErrors(d.errs)
 	own := map[string]bool{}
 	for _, e := range d.errs {
@@ -112,6 +112,6 @@ func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
 		return nil, d.errs
 	}
 	return &Spec{
-		Path: d.path, SourcePath: d.sourcePath, Definition: definition, Problem: problem, Sizes: d.sizes, CheckConstants: d.checked, place: d.placed,
+		Path: d.path, SourcePath: d.sourcePath, Definition: given, Problem: problem, Sizes: d.sizes, CheckConstants: d.checked, place: d.placed,
 	}, nil
 }

@@ -10,17 +10,17 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // verification reads what a correct output is. It only notes the name of a reference
 // specification, which is loaded once the constants of this one are known.
-func (f field) verification() *task.Verification {
+func (f field) verification() *definition.Verification {
 	if f.unverified {
 		return nil
 	}
-	v, command := &task.Verification{}, task.Command{}
+	v, command := &definition.Verification{}, definition.Command{}
 	f.keys(
 		key("spec", &f.reference, field.text).means("path", "the specification of the reference; this, npy or command"),
 		key("parameters", &v.Configuration, field.configuration).means("mapping", "with spec: the configuration of the reference"),
@@ -71,7 +71,7 @@ func (f field) duration() time.Duration {
 }
 
 // comparison reads the name of a reduction, or {as: …, rows: …}.
-func (f field) comparison() (c task.Comparison) {
+func (f field) comparison() (c definition.Comparison) {
 	reduction := func(f field) array.Reduction { return array.Reduction(f.text()) }
 	if f.node.Kind != yaml.MappingNode {
 		c.As = reduction(f)
@@ -100,9 +100,9 @@ func (f field) swap() (names [2]string) {
 // which gives its values to constants of the same name. Errors of the reference have its own file
 // and lines. Its own verification is not read: a reference is correct by definition, and a
 // kernel may be verified by itself.
-func (d *document) loadReference(definition *task.Definition) Errors {
-	verify := definition.Verify
-	definition.Verify = nil // unless the reference is sound
+func (d *document) loadReference(given *definition.Definition) Errors {
+	verify := given.Verify
+	given.Verify = nil // unless the reference is sound
 	path := d.beside(d.path, d.reference)
 	if err := d.checkRegular(path); err != nil {
 		d.failAt("verify.spec", d.locate("verify.spec"), d.explain(path, err))
@@ -114,9 +114,9 @@ func (d *document) loadReference(definition *task.Definition) Errors {
 	if errs != nil {
 		return errs
 	}
-	reference, own := doc.field("", root).definition(), problem.Computed(definition.Constants)
+	reference, own := doc.field("", root).definition(), problem.Computed(given.Constants)
 	for i, c := range reference.Constants {
-		j := slices.IndexFunc(own, func(o task.Constant) bool { return o.Name == c.Name })
+		j := slices.IndexFunc(own, func(o definition.Constant) bool { return o.Name == c.Name })
 		if j >= 0 {
 			var err error
 			if reference.Constants[i], err = c.With(own[j].Value); err != nil {
@@ -124,13 +124,13 @@ func (d *document) loadReference(definition *task.Definition) Errors {
 			}
 		}
 	}
-	reference.Seed, reference.Baseline = definition.Seed, nil
+	reference.Seed, reference.Baseline = given.Seed, nil
 	doc.check(reference)
 	if len(doc.errs) > 0 {
 		sortErrors(doc.errs)
 		return doc.errs
 	}
 	verify.Problem = &reference
-	definition.Verify = verify
+	given.Verify = verify
 	return nil
 }

@@ -17,15 +17,15 @@ import (
 	"github.com/ndtune/ndtune/internal/each"
 	disk "github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Draft is a specification to be written: the kernel, the constants, sizes, arguments, parameters, restrictions and baseline of a
 // definition, what verifies it (the configuration, files and tolerances), the files that it names, and remarks for its reader. Other parts
 // of the definition are not written.
 type Draft struct {
-	Definition task.Definition
+	Definition definition.Definition
 	Files      []string            // of the source, as the specification names them
 	Reference  string              // verify.spec
 	Head       []string            // comment lines at the beginning
@@ -79,7 +79,7 @@ func (d *Draft) YAML() []byte {
 		{"constants", d.block("constants", each.Of(x.Constants, constantPart))},
 		{"problem_size", listNode(x.ProblemSize, expressionNode)},
 		{"block_size", dimensionsNode(x.BlockSize, expressionNode)},
-		{"grid_div", dimensionsNode(x.GridDiv, func(d []task.Expr) *yaml.Node { return listNode(d, expressionNode) })},
+		{"grid_div", dimensionsNode(x.GridDiv, func(d []definition.Expr) *yaml.Node { return listNode(d, expressionNode) })},
 		{"global_offset", listNode(x.GlobalOffset, expressionNode)},
 		{"types", d.block("types", each.Of(x.Types, typePart))},
 		{"arguments", cmp.Or(d.lines("arguments", each.Of(x.Arguments, argumentNode)), sequence(nil))},
@@ -182,14 +182,14 @@ func (d *Draft) kernelNode() *yaml.Node {
 	return d.block("kernel", append(parts, part{"target", given(k.Target)}))
 }
 
-func constantPart(c task.Constant) part {
+func constantPart(c definition.Constant) part {
 	if c.Host {
 		return part{c.Name, mapping(part{"value", scalarNode(c.Value)}, part{"host", scalarNode(true)})}
 	}
 	return part{c.Name, scalarNode(c.Value)}
 }
 
-func typePart(t task.StructType) part {
+func typePart(t definition.StructType) part {
 	var fields []part
 	for _, f := range t.Fields {
 		value := scalarNode(f.Type)
@@ -201,7 +201,7 @@ func typePart(t task.StructType) part {
 	return part{t.Name, mapping(fields...)}
 }
 
-func argumentNode(a task.Argument) *yaml.Node {
+func argumentNode(a definition.Argument) *yaml.Node {
 	parts := []part{
 		{"name", given(a.Name)}, {"type", given(a.Type)}, {"value", valueNode(a.Value)}, {"local_size", expressionNode(a.LocalSize)},
 		{"alias", given(a.Alias)},
@@ -224,7 +224,7 @@ func argumentNode(a task.Argument) *yaml.Node {
 	return mapping(parts...)
 }
 
-func fillNode(f task.Fill) *yaml.Node {
+func fillNode(f definition.Fill) *yaml.Node {
 	switch {
 	case f.Copy != "":
 		return mapping(part{"copy", given(f.Copy)})
@@ -247,7 +247,7 @@ func (d *Draft) verificationNode() *yaml.Node {
 	if v == nil {
 		return nil
 	}
-	asText := func(c task.Comparison) *yaml.Node {
+	asText := func(c definition.Comparison) *yaml.Node {
 		return mapping(part{"as", given(string(c.As))}, part{"rows", expressionNode(c.Rows)})
 	}
 	return mapping(part{"spec", given(d.Reference)}, part{"parameters", sortedNode(v.Configuration, scalarNode)},
@@ -299,7 +299,7 @@ func valueNode(v any) *yaml.Node {
 }
 
 // expressionNode returns an expression, nil for "". One that is a number needs no quotes.
-func expressionNode(e task.Expr) *yaml.Node {
+func expressionNode(e definition.Expr) *yaml.Node {
 	if v, err := plain(e); err == nil && e != "" {
 		if _, isText := v.(string); !isText {
 			return &yaml.Node{Kind: yaml.ScalarNode, Value: e}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // The kernel, the arguments and the parameters of each bundled specification are the same after they were written and read.
@@ -34,13 +34,13 @@ func TestTextOfBundledSpecifications(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := original.Definition
-		d = task.Definition{
+		d = definition.Definition{
 			Kernel: d.Kernel, Constants: d.Constants, ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: d.GridDiv, Types: d.Types,
 			Arguments: d.Arguments, Parameters: d.Parameters, Restrictions: d.Restrictions, Baseline: d.Baseline, GlobalOffset: d.GlobalOffset,
 		}
 		if d.Verify = original.Definition.Verify; d.Verify != nil {
 			v := d.Verify
-			d.Verify = &task.Verification{
+			d.Verify = &definition.Verification{
 				Configuration: v.Configuration, Problem: v.Problem, ATol: v.ATol, RTol: v.RTol, Compare: v.Compare,
 			}
 		}
@@ -71,16 +71,16 @@ func referenceOf(t *testing.T, path string) string {
 
 // TestTextOfCapturedLaunches writes what the bundled specifications do not have.
 func TestTextOfCapturedLaunches(t *testing.T) {
-	draft := Draft{Files: []string{"k.cl"}, Definition: task.Definition{
-		Kernel: task.Kernel{Name: "k"}, ProblemSize: []task.Expr{"8", "8"}, GlobalOffset: []task.Expr{"3", "0"},
-		Arguments: []task.Argument{
-			{Name: "y", Type: "int", Fill: task.Fill{File: "y.npy"}, Output: true}, {Name: "x", Type: "float", Alias: "y"},
+	draft := Draft{Files: []string{"k.cl"}, Definition: definition.Definition{
+		Kernel: definition.Kernel{Name: "k"}, ProblemSize: []definition.Expr{"8", "8"}, GlobalOffset: []definition.Expr{"3", "0"},
+		Arguments: []definition.Argument{
+			{Name: "y", Type: "int", Fill: definition.Fill{File: "y.npy"}, Output: true}, {Name: "x", Type: "float", Alias: "y"},
 			{Name: "p", Type: "bytes", Value: "00000001"}, {Name: "q", Type: "bytes", Value: "0e000001"},
 		},
 		Parameters:   []space.Parameter{{Name: "block_size_x", Values: []space.Value{4, 8}}},
 		Restrictions: []space.Restriction{{Expression: "8 % block_size_x == 0"}, {Expression: "block_size_x > 0"}},
-		Verify: &task.Verification{
-			Files: map[string]string{"y": "z.npy"}, Compare: map[string]task.Comparison{"y": {As: array.Multiset, Rows: "2"}}, ATol: "0.5", RTol: "0",
+		Verify: &definition.Verification{
+			Files: map[string]string{"y": "z.npy"}, Compare: map[string]definition.Comparison{"y": {As: array.Multiset, Rows: "2"}}, ATol: "0.5", RTol: "0",
 		},
 		Baseline: map[string]space.Value{"block_size_x": 4},
 	}}
@@ -104,7 +104,7 @@ func TestTextOfCapturedLaunches(t *testing.T) {
 		t.Fatalf("%v\n%s", err, draft.YAML())
 	}
 	got, want := s.Definition, draft.Definition
-	got.Kernel, want.Kernel = task.Kernel{}, task.Kernel{}
+	got.Kernel, want.Kernel = definition.Kernel{}, definition.Kernel{}
 	want.Arguments[0].Fill.File = filepath.Join(folder, "y.npy")
 	want.Verify.Files["y"] = filepath.Join(folder, "z.npy")
 	if !reflect.DeepEqual(got, want) {

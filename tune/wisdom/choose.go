@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // A Level says how near the record of a choice is to the question, from the nearest.
@@ -221,7 +221,7 @@ func (q *Query) nearerConstants(a, b *Record) int {
 			}
 			asked, recorded, product = append(asked, float64(c.asked)), append(recorded, v), product*v
 		}
-		return task.Distances(asked, recorded), product
+		return definition.Distances(asked, recorded), product
 	}
 	d, p := of(a)
 	e, s := of(b)
@@ -284,12 +284,12 @@ func weaknesses(r *Record, q Query, near bool) []Weakness {
 }
 
 // Nearer returns a negative number if size a is nearer to size than b is, 0 if both are equally near: see
-// [task.Distances]. Missing dimensions are 1.
+// [definition.Distances]. Missing dimensions are 1.
 func Nearer(size, a, b []int) int {
 	return cmp.Or(slices.Compare(distances(size, a), distances(size, b)), cmp.Compare(volume(a), volume(b)))
 }
 
-func distances(a, b []int) []float64 { return task.Distances(dimensions(a), dimensions(b)) }
+func distances(a, b []int) []float64 { return definition.Distances(dimensions(a), dimensions(b)) }
 
 func dimensions(size []int) []float64 {
 	p := padded(size)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -45,7 +45,7 @@ func (r Record) with(k any) Record {
 	return r
 }
 func fileOf(records ...Record) *File {
-	return &File{Key: "k", Parameters: []string{"x"}, Objective: judge.Objective{Name: "time"}, Records: records}
+	return &File{Key: "k", Parameters: []string{"x"}, Objective: score.Objective{Name: "time"}, Records: records}
 }
 
 func TestChoose(t *testing.T) {
@@ -136,7 +136,7 @@ func TestChoose(t *testing.T) {
 
 func TestChooseMaximises(t *testing.T) {
 	f := fileOf(at(1, h200, 64).took(10), at(2, h200, 64).took(20), at(2, a100, 64).took(5), at(1, a100, 64).took(8))
-	f.Objective = judge.Objective{Name: "GB/s", Maximize: true}
+	f.Objective = score.Objective{Name: "GB/s", Maximize: true}
 	if c, err := f.Choose(Query{Device: h200, ProblemSize: []int{64}}); err != nil || c.Record.Configuration["x"] != 2 {
 		t.Errorf("%v, %v", c, err)
 	}

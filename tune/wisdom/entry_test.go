@@ -12,23 +12,23 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // groups is a verified problem of one parameter, the size of a work-group. More are further constants.
-func groups(t *testing.T, n int, more ...task.Constant) *problem.Problem {
+func groups(t *testing.T, n int, more ...definition.Constant) *problem.Problem {
 	t.Helper()
-	p, err := problem.New(task.Definition{
-		Kernel:      task.Kernel{Name: "k", Source: "__kernel void k(__global int *out) { out[get_global_id(0)] = 1; } // standin: k is fill(out, 1)"},
-		Constants:   append([]task.Constant{{Name: "n", Value: n}}, more...),
-		ProblemSize: []task.Expr{"n"},
-		Arguments:   []task.Argument{{Name: "out", Type: "int32", Size: "n", Output: true}},
+	p, err := problem.New(definition.Definition{
+		Kernel:      definition.Kernel{Name: "k", Source: "__kernel void k(__global int *out) { out[get_global_id(0)] = 1; } // standin: k is fill(out, 1)"},
+		Constants:   append([]definition.Constant{{Name: "n", Value: n}}, more...),
+		ProblemSize: []definition.Expr{"n"},
+		Arguments:   []definition.Argument{{Name: "out", Type: "int32", Size: "n", Output: true}},
 		Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{1, 2, 4, 8, 16, 32}}},
-		Verify:      &task.Verification{Check: func(space.Configuration, map[string]*array.Array) error { return nil }},
+		Verify:      &definition.Verification{Check: func(space.Configuration, map[string]*array.Array) error { return nil }},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestKnownWithinTheLimits(t *testing.T) {
 func TestKnownWithTheSameConstants(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "k.wisdom")
 	inner := func(k int) *problem.Problem {
-		return groups(t, 64, task.Constant{Name: "k", Value: k}, task.Constant{Name: "dt", Value: "0.225f"}, task.Constant{Name: "big", Value: 1e30})
+		return groups(t, 64, definition.Constant{Name: "k", Value: k}, definition.Constant{Name: "dt", Value: "0.225f"}, definition.Constant{Name: "big", Value: 1e30})
 	}
 	for k, times := range map[int][]float64{512: {5, 4, 3, 2, 1}, 8: {500, 100, 400, 300, 200}} {
 		p := inner(k)

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
 
@@ -27,20 +27,20 @@ __kernel void copy(__global float *out, __global const float *in) {
 
 // ExampleTuned gets the best configuration of a copy twice. The first call searches, the second one knows.
 func ExampleTuned() {
-	p, err := problem.New(task.Definition{
-		Kernel:      task.Kernel{Name: "copy", Source: source},
-		Constants:   []task.Constant{{Name: "n", Value: 100_000}},
-		ProblemSize: []task.Expr{"n"},
-		GridDiv:     [3][]task.Expr{{"block_size_x", "work"}},
-		Arguments: []task.Argument{
+	p, err := problem.New(definition.Definition{
+		Kernel:      definition.Kernel{Name: "copy", Source: source},
+		Constants:   []definition.Constant{{Name: "n", Value: 100_000}},
+		ProblemSize: []definition.Expr{"n"},
+		GridDiv:     [3][]definition.Expr{{"block_size_x", "work"}},
+		Arguments: []definition.Argument{
 			{Name: "out", Type: "float32", Size: "n", Output: true},
-			{Name: "in", Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Random}},
+			{Name: "in", Type: "float32", Size: "n", Fill: definition.Fill{Kind: array.Random}},
 		},
 		Parameters: []space.Parameter{
 			{Name: "block_size_x", Values: []space.Value{16, 32, 64}},
 			{Name: "work", Values: []space.Value{1, 2, 4}},
 		},
-		Verify: &task.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &definition.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			return map[string]*array.Array{"out": in["in"]}, nil
 		}},
 	})

@@ -18,8 +18,8 @@ import (
 
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -192,12 +192,12 @@ func (f *File) decodeHeader(text []byte) error {
 	case h.Objective != defaultObjective:
 		return fmt.Errorf("the objective is %q, not %q: its direction is not known", h.Objective, defaultObjective)
 	}
-	f.Objective = judge.Objective{Name: defaultObjective}
+	f.Objective = score.Objective{Name: defaultObjective}
 	if o := h.NDTune; o != nil {
 		if o.Name == "" || o.Direction != "minimize" && o.Direction != "maximize" {
 			return fmt.Errorf("ndtune: the objective is %q and its direction %q, want minimize or maximize", o.Name, o.Direction)
 		}
-		f.Objective = judge.Objective{Name: o.Name, Maximize: o.Direction == "maximize"}
+		f.Objective = score.Objective{Name: o.Name, Maximize: o.Direction == "maximize"}
 	}
 	sorted := slices.Sorted(slices.Values(h.Parameters))
 	if len(slices.Compact(sorted)) < len(h.Parameters) {
@@ -262,7 +262,7 @@ func (f *File) Encode(w io.Writer) error {
 		b.WriteByte('\n')
 	} else {
 		h := headerJSON{Version: Version, Objective: defaultObjective, Parameters: append([]string{}, f.Parameters...), Key: f.Key}
-		if !f.Objective.Equal(judge.Objective{Name: defaultObjective}) {
+		if !f.Objective.Equal(score.Objective{Name: defaultObjective}) {
 			h.NDTune = &objectiveJSON{f.Objective.Name, directionOf(f.Objective)}
 		}
 		if err := encodeLine(&b, h); err != nil {
@@ -316,7 +316,7 @@ func (f *File) recordJSON(r *Record) recordJSON {
 	return j
 }
 
-func directionOf(o judge.Objective) string {
+func directionOf(o score.Objective) string {
 	if o.Maximize {
 		return "maximize"
 	}

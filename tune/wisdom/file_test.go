@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/internal/files"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 const header = `{"version":"1.0","objective":"time","tunable_parameters":["x","y"],"key":"k"}` + "\n"
@@ -42,7 +42,7 @@ func encoded(t testing.TB, f *File) string {
 func TestRoundTrip(t *testing.T) {
 	minimised := mustLog(t, run(t, []int{4096, 1024}, 3, 0.1, 2), Source{})
 	r := run(t, []int{64}, 3, 0.1, 2)
-	r.Header.Objective = judge.Objective{Name: "GB/s", Maximize: true}
+	r.Header.Objective = score.Objective{Name: "GB/s", Maximize: true}
 	maximised := mustLog(t, r, Source{})
 	if order(maximised) != "[1 3 2]" {
 		t.Errorf("the configurations x=%s", order(maximised))

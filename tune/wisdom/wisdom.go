@@ -24,11 +24,11 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // MaxKept is the number of records that a file keeps for each device, driver, source and size, as
@@ -40,7 +40,7 @@ const MaxKept = 5
 type File struct {
 	Key        string   // name of the kernel, or another that the application uses
 	Parameters []string // names, in the order of configurations in the file
-	Objective  judge.Objective
+	Objective  score.Objective
 	Records    []Record
 
 	// Skipped are the lines that could not be read. They stay in the file.
@@ -128,7 +128,7 @@ func FromLog(r *record.Record, s Source) (*File, error) {
 }
 
 // constantsOf returns the values of constants by name, nil if there are none.
-func constantsOf(constants []task.Constant) Values {
+func constantsOf(constants []definition.Constant) Values {
 	var values Values
 	for _, c := range constants {
 		if values == nil {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -33,7 +33,7 @@ func run(t testing.TB, size []int, times ...float64) *record.Record {
 	}
 	r := &record.Record{Header: record.Header{
 		Kernel: "k", KernelDigest: "d1", Device: h200, Parameters: parameters, ProblemSize: size,
-		Objective: judge.Objective{Name: "time"}, Started: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC),
+		Objective: score.Objective{Name: "time"}, Started: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC),
 	}}
 	for i, ms := range times {
 		c, err := p.Configure(map[string]space.Value{"x": i + 1, "f": 1.0, "s": "a\"<b", "b": true})
@@ -84,7 +84,7 @@ func TestFromLogTakesTheBest(t *testing.T) {
 	// The final measurement decides.
 	for x, ms := range map[int]float64{2: 2.5, 3: 2.25} {
 		result := &r.Results[x-1]
-		result.Final, result.AtFinal = []float64{ms}, &judge.Judgement{Objective: ms}
+		result.Final, result.AtFinal = []float64{ms}, &score.Judgement{Objective: ms}
 	}
 	if f := mustLog(t, r, Source{Key: "other"}); order(f) != "[3 2 5 6 7]" || f.Records[0].Time != 2.25 || f.Records[0].Objective != 2.25 || f.Key != "other" {
 		t.Errorf("after the final measurement: %s %+v", order(f), f.Records[0])

@@ -9,13 +9,13 @@ import (
 
 	"github.com/ndtune/ndtune/internal/natsserver"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -24,11 +24,11 @@ import (
 // comparison, statistics and the run log. The kernel writes one element, and the driver's
 // cache holds every variant.
 func BenchmarkEngineCost(b *testing.B) {
-	d := task.Definition{
-		Kernel:      task.Kernel{Name: "nothing", Source: "__kernel void nothing(__global int *y, const int length) { *y = 1; }"},
-		Constants:   []task.Constant{{Name: "n", Value: 1}},
-		ProblemSize: []task.Expr{"n"},
-		Arguments: []task.Argument{
+	d := definition.Definition{
+		Kernel:      definition.Kernel{Name: "nothing", Source: "__kernel void nothing(__global int *y, const int length) { *y = 1; }"},
+		Constants:   []definition.Constant{{Name: "n", Value: 1}},
+		ProblemSize: []definition.Expr{"n"},
+		Arguments: []definition.Argument{
 			{Name: "y", Type: "int32", Size: "n", Output: true},
 			{Name: "length", Type: "int32", Value: "n"},
 		},
@@ -36,8 +36,8 @@ func BenchmarkEngineCost(b *testing.B) {
 			{Name: "block_size_x", Values: []space.Value{1, 2, 4, 8}}, {Name: "tile_size_x", Values: []space.Value{1, 2, 3, 4}}, {Name: "unroll", Values: []space.Value{1, 2}},
 		},
 		Restrictions: []space.Restriction{{Expression: "block_size_x * tile_size_x <= 1024"}},
-		Metrics:      []task.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}},
-		Verify:       &task.Verification{Expected: map[string]any{"y": []int32{1}}},
+		Metrics:      []definition.Metric{{Name: "GB/s", Expression: "4 * n / time / 1e6"}},
+		Verify:       &definition.Verification{Expected: map[string]any{"y": []int32{1}}},
 	}
 	whole, err := problem.New(d)
 	if err != nil {

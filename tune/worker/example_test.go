@@ -7,11 +7,11 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -25,22 +25,22 @@ __kernel void saxpy(__global float *y, __global const float *x, const float a) {
 
 // saxpyDefinition is y += a·x. It holds a Go function, and so is registered: workers make it
 // themselves.
-func saxpyDefinition(string) (task.Definition, error) {
-	return task.Definition{
-		Kernel:      task.Kernel{Name: "saxpy", Source: saxpy},
-		Constants:   []task.Constant{{Name: "n", Value: 16_384}},
-		ProblemSize: []task.Expr{"n"},
-		GridDiv:     [3][]task.Expr{{"block_size_x", "per_item"}},
-		Arguments: []task.Argument{
+func saxpyDefinition(string) (definition.Definition, error) {
+	return definition.Definition{
+		Kernel:      definition.Kernel{Name: "saxpy", Source: saxpy},
+		Constants:   []definition.Constant{{Name: "n", Value: 16_384}},
+		ProblemSize: []definition.Expr{"n"},
+		GridDiv:     [3][]definition.Expr{{"block_size_x", "per_item"}},
+		Arguments: []definition.Argument{
 			{Name: "y", Type: "float32", Size: "n", Output: true},
-			{Name: "x", Type: "float32", Size: "n", Fill: task.Fill{Kind: array.Random}},
+			{Name: "x", Type: "float32", Size: "n", Fill: definition.Fill{Kind: array.Random}},
 			{Name: "a", Value: float32(2)},
 		},
 		Parameters: []space.Parameter{
 			{Name: "block_size_x", Values: []space.Value{16, 32, 64}},
 			{Name: "per_item", Values: []space.Value{1, 2, 4}},
 		},
-		Verify: &task.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &definition.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			y, err := array.Slice[float32](in["x"])
 			for i := range y {
 				y[i] *= 2

@@ -3,9 +3,9 @@ package worker
 import (
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // The faults of the faulty problem.
@@ -58,18 +58,18 @@ func faulty(t testing.TB, faults ...string) *problem.Problem {
 	for i := range y {
 		y[i] = float32(i)
 	}
-	d := task.Definition{
-		Kernel:      task.Kernel{Name: "faulty", Source: faultySource},
-		ProblemSize: []task.Expr{"256"},
-		BlockSize:   [3]task.Expr{`fault == "large" ? 1000000 : 64`},
-		Arguments: []task.Argument{
+	d := definition.Definition{
+		Kernel:      definition.Kernel{Name: "faulty", Source: faultySource},
+		ProblemSize: []definition.Expr{"256"},
+		BlockSize:   [3]definition.Expr{`fault == "large" ? 1000000 : 64`},
+		Arguments: []definition.Argument{
 			{Name: "y", Type: "float32", Size: "256", Output: true},
 			{Name: "counter", Type: "int32", Size: "16"},
 		},
-		Verify: &task.Verification{Expected: map[string]any{"y": y}},
+		Verify: &definition.Verification{Expected: map[string]any{"y": y}},
 	}
 	for i, name := range []string{faultNone, faultSlow, faultOutput, faultCompile, faultBounds, faultGroup, faultLarge, faultLoop, faultDies} {
-		d.Constants = append(d.Constants, task.Constant{Name: name, Value: i})
+		d.Constants = append(d.Constants, definition.Constant{Name: name, Value: i})
 	}
 	var values []space.Value
 	for _, f := range faults {

@@ -14,11 +14,11 @@ import (
 
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // hostileSource fills y, and does something else besides. Each mode has a scratch buffer of
@@ -89,17 +89,17 @@ func hostile(t testing.TB, modes ...int) *problem.Problem {
 	for i := range y {
 		y[i] = float32(i)
 	}
-	d := task.Definition{
-		Kernel:      task.Kernel{Name: "hostile", Source: source},
-		Constants:   []task.Constant{{Name: "fastest", Value: fastest}, {Name: "printed_lines", Value: printedLines}},
-		ProblemSize: []task.Expr{task.Expr(fmt.Sprint(n))},
-		BlockSize:   [3]task.Expr{"64"},
-		Arguments: []task.Argument{
-			{Name: "y", Type: "float32", Size: task.Expr(fmt.Sprint(n)), Output: true},
+	d := definition.Definition{
+		Kernel:      definition.Kernel{Name: "hostile", Source: source},
+		Constants:   []definition.Constant{{Name: "fastest", Value: fastest}, {Name: "printed_lines", Value: printedLines}},
+		ProblemSize: []definition.Expr{definition.Expr(fmt.Sprint(n))},
+		BlockSize:   [3]definition.Expr{"64"},
+		Arguments: []definition.Argument{
+			{Name: "y", Type: "float32", Size: definition.Expr(fmt.Sprint(n)), Output: true},
 			{Name: "counter", Type: "int32", Size: "16"},
 			{Name: "scratch", Type: "uint64", Size: "4096 + 512 * mode"},
 		},
-		Verify: &task.Verification{Expected: map[string]any{"y": y}},
+		Verify: &definition.Verification{Expected: map[string]any{"y": y}},
 	}
 	var values []space.Value
 	for i, name := range hostileModes {
@@ -107,13 +107,13 @@ func hostile(t testing.TB, modes ...int) *problem.Problem {
 			values = append(values, i)
 		}
 		if name != "" {
-			d.Constants = append(d.Constants, task.Constant{Name: name, Value: i})
+			d.Constants = append(d.Constants, definition.Constant{Name: name, Value: i})
 		}
 	}
 	d.Parameters = []space.Parameter{{Name: "mode", Values: values}}
 	if standin.OnSystem() { // on a busy machine, times do not say which kernels are slow
-		d.Metrics = []task.Metric{{Name: "rank", Expression: "mode == fastest ? 1 : mode == corrupts_heap || mode == corrupts_it_too ? 3 : 2"}}
-		d.Objective = judge.Objective{Name: "rank"}
+		d.Metrics = []definition.Metric{{Name: "rank", Expression: "mode == fastest ? 1 : mode == corrupts_heap || mode == corrupts_it_too ? 3 : 2"}}
+		d.Objective = score.Objective{Name: "rank"}
 	}
 	return mustProblem(t, d)
 }
@@ -184,7 +184,7 @@ func searchHostile(t *testing.T, a arrangement, workers int, modes ...int) {
 	if standin.OnSystem() {
 		most = printedLines
 	}
-	if n := pool.output.count(strings.Repeat("x", printedLine-5)); n < most*task.DefaultLaunches {
+	if n := pool.output.count(strings.Repeat("x", printedLine-5)); n < most*definition.DefaultLaunches {
 		t.Errorf("%d lines of the kernel that prints were shown, want %d a launch", n, most)
 	}
 	for line := range strings.Lines(pool.output.String()) {
@@ -293,27 +293,27 @@ func TestRemeasureFindsTheGuiltyOne(t *testing.T) {
 func TestTheReferenceIsNotToBlame(t *testing.T) {
 	t.Parallel()
 	needPoCL(t)
-	reference := task.Definition{
-		Kernel:      task.Kernel{Name: "right", Source: `__kernel void right(__global float *y) { y[get_global_id(0)] = 1; } // standin: right is fill(y, 1)`},
-		ProblemSize: []task.Expr{"64"}, BlockSize: [3]task.Expr{"64"},
-		Arguments:  []task.Argument{{Name: "y", Type: "float32", Size: "64", Output: true}},
+	reference := definition.Definition{
+		Kernel:      definition.Kernel{Name: "right", Source: `__kernel void right(__global float *y) { y[get_global_id(0)] = 1; } // standin: right is fill(y, 1)`},
+		ProblemSize: []definition.Expr{"64"}, BlockSize: [3]definition.Expr{"64"},
+		Arguments:  []definition.Argument{{Name: "y", Type: "float32", Size: "64", Output: true}},
 		Parameters: []space.Parameter{{Name: "only", Values: []space.Value{1}}},
 	}
-	p := mustProblem(t, task.Definition{
-		Kernel: task.Kernel{Name: "destroys", Source: `
+	p := mustProblem(t, definition.Definition{
+		Kernel: definition.Kernel{Name: "destroys", Source: `
 __kernel void destroys(__global float *y, volatile __global ulong *scratch) {
     int i = get_global_id(0);
     y[i] = 1;
     if (i == 0 && mode < 2) for (int n = 0; n < 8192; n++) scratch[64 + 512 + n] = 0x4141414141414141;
 }
 // standin: destroys is fill(y, 1); destroys spoils when mode < 2`},
-		ProblemSize: []task.Expr{"64"}, BlockSize: [3]task.Expr{"64"},
-		Arguments: []task.Argument{
+		ProblemSize: []definition.Expr{"64"}, BlockSize: [3]definition.Expr{"64"},
+		Arguments: []definition.Argument{
 			{Name: "y", Type: "float32", Size: "64", Output: true},
 			{Name: "scratch", Type: "uint64", Size: "64"},
 		},
 		Parameters: []space.Parameter{{Name: "mode", Values: []space.Value{0, 1, 2, 3}}},
-		Verify:     &task.Verification{Problem: &reference, Configuration: map[string]space.Value{"only": 1}},
+		Verify:     &definition.Verification{Problem: &reference, Configuration: map[string]space.Value{"only": 1}},
 	})
 	o := openTestPool(t, whole, p, Options{Workers: 1}).run(t, loop.Options{Finalists: -1})
 	for _, r := range o.Results {
@@ -331,17 +331,17 @@ __kernel void destroys(__global float *y, volatile __global ulong *scratch) {
 // TestAReferenceThatCrashesEndsTheRun with the last words of the driver, and with an advice.
 func TestAReferenceThatCrashesEndsTheRun(t *testing.T) {
 	t.Parallel()
-	d := task.Definition{
-		Kernel:      task.Kernel{Name: "k", Source: `__kernel void k(__global float *y) { y[get_global_id(0)] = 1; } // standin: k is fill(y, 1)`},
-		ProblemSize: []task.Expr{"64"},
-		Arguments:   []task.Argument{{Name: "y", Type: "float32", Size: "64", Output: true}},
+	d := definition.Definition{
+		Kernel:      definition.Kernel{Name: "k", Source: `__kernel void k(__global float *y) { y[get_global_id(0)] = 1; } // standin: k is fill(y, 1)`},
+		ProblemSize: []definition.Expr{"64"},
+		Arguments:   []definition.Argument{{Name: "y", Type: "float32", Size: "64", Output: true}},
 		Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{16, 32}}},
 	}
 	reference := d
 	reference.Kernel.Source = `
 // standin: k is nothing(); k complains "Assertion failed: no such register"; k crashes
 __kernel void k(__global float *y) { *(volatile __global int *)0x10 = 1; }`
-	d.Verify = &task.Verification{Problem: &reference, Configuration: map[string]space.Value{"block_size_x": 16}}
+	d.Verify = &definition.Verification{Problem: &reference, Configuration: map[string]space.Value{"block_size_x": 16}}
 	p := mustProblem(t, d)
 	_, err := loop.Run(t.Context(), p, openTestPool(t, whole, p, Options{Workers: 1}), loop.Options{})
 	if err == nil || !strings.Contains(err.Error(), "(try ndtune check with the specification of the reference)") || !strings.Contains(err.Error(), "; it printed last: ") ||

@@ -8,7 +8,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 )
 
 // The defaults of the time-outs.
@@ -58,7 +58,7 @@ func (p *Pool) launchLimit(t *assignment) launchLimit {
 // long. With a user's own objective a longer launch may be better: it may do more work.
 func (p *Pool) loses(t *assignment, launch time.Duration, best *tune.Result) bool {
 	o := p.problem.Objective()
-	if slices.Contains(judge.TimeNames, o.Name) {
+	if slices.Contains(score.TimeNames, o.Name) {
 		return !o.Maximize
 	}
 	if t == nil {

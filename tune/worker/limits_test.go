@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 func TestLaunchLimit(t *testing.T) {
@@ -59,7 +59,7 @@ func TestStartLimit(t *testing.T) {
 // TestLaunchLimitOfOtherObjectives has an objective by which what takes long can be the best.
 func TestLaunchLimitOfOtherObjectives(t *testing.T) {
 	for _, c := range []struct {
-		metric   task.Expr
+		metric   definition.Expr
 		maximize bool
 		items    int
 		want     time.Duration
@@ -75,8 +75,8 @@ func TestLaunchLimitOfOtherObjectives(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.Parameters = append(d.Parameters, space.Parameter{Name: "items", Values: []space.Value{1, 1000000}})
-		d.Metrics = []task.Metric{{Name: "score", Expression: c.metric}}
-		d.Objective = judge.Objective{Name: "score", Maximize: c.maximize}
+		d.Metrics = []definition.Metric{{Name: "score", Expression: c.metric}}
+		d.Objective = score.Objective{Name: "score", Maximize: c.maximize}
 		p := &Pool{problem: mustProblem(t, d), options: Options{KernelTimeout: 10 * time.Second}}
 		p.best.Store(&tune.Result{Times: []float64{1}, Objective: 1})
 		one := &assignment{configuration: configurationOf(t, p.problem, map[string]space.Value{"items": c.items})}

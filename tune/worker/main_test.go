@@ -13,12 +13,12 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // startVariable lets a worker of the tests end before it has begun: see endAtStart.
@@ -30,10 +30,10 @@ func TestMain(m *testing.M) {
 		endAtStart(os.Getenv(startVariable))
 	}
 	Register("doubling", makeDoubling)
-	Register("not the same", func(input string) (task.Definition, error) {
+	Register("not the same", func(input string) (definition.Definition, error) {
 		return makeDoubling(fmt.Sprint(os.Getpid(), input))
 	})
-	Register("broken", func(string) (task.Definition, error) { return task.Definition{}, fmt.Errorf("it rains") })
+	Register("broken", func(string) (definition.Definition, error) { return definition.Definition{}, fmt.Errorf("it rains") })
 	Main()
 	if standin.OnSystem() {
 		os.Setenv("POCL_DEVICES", "pthread pthread") // the two that share a search
@@ -108,7 +108,7 @@ func needPoCL(t testing.TB) {
 	}
 }
 
-func mustProblem(t testing.TB, d task.Definition) *problem.Problem {
+func mustProblem(t testing.TB, d definition.Definition) *problem.Problem {
 	t.Helper()
 	p, err := problem.New(d)
 	if err != nil {
@@ -270,7 +270,7 @@ func wantStatus(t testing.TB, what string, r tune.Result, status tune.Status, re
 
 func wantCorrect(t testing.TB, what string, r tune.Result) {
 	t.Helper()
-	if r.Status != tune.Correct || !r.Verified || len(r.Times)-r.Repeated != task.DefaultLaunches || r.Stats().Min <= 0 {
+	if r.Status != tune.Correct || !r.Verified || len(r.Times)-r.Repeated != definition.DefaultLaunches || r.Stats().Min <= 0 {
 		t.Errorf("%s: %s %q, verified %v, times %v", what, r.Status, r.Reason, r.Verified, r.Times)
 	}
 }
@@ -280,26 +280,26 @@ const doublingLength = 1000
 
 // makeDoubling makes a problem whose right output a function computes, which tells that it
 // does.
-func makeDoubling(input string) (task.Definition, error) {
+func makeDoubling(input string) (definition.Definition, error) {
 	x := make([]float32, doublingLength)
 	for i := range x {
 		x[i] = float32(i)
 	}
-	return task.Definition{
-		Kernel: task.Kernel{Name: "doubling", Source: `
+	return definition.Definition{
+		Kernel: definition.Kernel{Name: "doubling", Source: `
 __kernel void doubling(__global float *y, __global const float *x) {
     int i = get_global_id(0);
     if (i < 1000) y[i] = 2 * x[i];
 }
 // standin: doubling is scale(y, x, 2) over 1000; doubling takes 1000000
 // ` + input},
-		ProblemSize: []task.Expr{"1000"},
-		Arguments:   []task.Argument{{Name: "y", Type: "float32", Size: "1000", Output: true}, {Name: "x", Data: x}},
+		ProblemSize: []definition.Expr{"1000"},
+		Arguments:   []definition.Argument{{Name: "y", Type: "float32", Size: "1000", Output: true}, {Name: "x", Data: x}},
 		Parameters: []space.Parameter{
 			{Name: "block_size_x", Values: []space.Value{8, 16, 32, 64}},
 			{Name: "also", Values: []space.Value{0, 1}},
 		},
-		Verify: &task.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
+		Verify: &definition.Verification{Reference: func(in map[string]*array.Array) (map[string]*array.Array, error) {
 			fmt.Fprintln(os.Stderr, "the reference is made")
 			y := make([]float32, in["x"].Len())
 			for i := range y {
@@ -328,14 +328,14 @@ func tiny(t testing.TB, n int, name string) *problem.Problem {
 	for i := range n {
 		values = append(values, i)
 	}
-	return mustProblem(t, task.Definition{
-		Kernel: task.Kernel{Name: "tiny", Source: `
+	return mustProblem(t, definition.Definition{
+		Kernel: definition.Kernel{Name: "tiny", Source: `
 __kernel void tiny(__global float *y) { y[get_global_id(0)] = get_global_id(0) + 0 * i; }
 // standin: tiny is index(y, 1, 0); tiny takes 2000 + 10 * i + device
 // ` + name},
-		ProblemSize: []task.Expr{"4"}, BlockSize: [3]task.Expr{"4"},
-		Arguments:  []task.Argument{{Name: "y", Type: "float32", Size: "4", Output: true}},
+		ProblemSize: []definition.Expr{"4"}, BlockSize: [3]definition.Expr{"4"},
+		Arguments:  []definition.Argument{{Name: "y", Type: "float32", Size: "4", Output: true}},
 		Parameters: []space.Parameter{{Name: "i", Values: values}},
-		Verify:     &task.Verification{Expected: map[string]any{"y": []float32{0, 1, 2, 3}}},
+		Verify:     &definition.Verification{Expected: map[string]any{"y": []float32{0, 1, 2, 3}}},
 	})
 }

@@ -7,10 +7,10 @@ import (
 
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestReadingsOfAWorker observes configurations by a command, which the worker that times starts. The command crashes
@@ -32,9 +32,9 @@ func TestReadingsOfAWorker(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.Verify = nil // a function stays in its process
-		d.Measure = task.Measure{
+		d.Measure = definition.Measure{
 			Observe:     []string{"launches", "parent"},
-			Instruments: []task.Instrument{{Quantities: []string{"launches", "parent"}, Command: &task.Command{Args: []string{"sh", "-c", script, crash}}}},
+			Instruments: []definition.Instrument{{Quantities: []string{"launches", "parent"}, Command: &definition.Command{Args: []string{"sh", "-c", script, crash}}}},
 		}
 		p, err := problem.New(d)
 		if err != nil {

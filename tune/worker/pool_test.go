@@ -13,11 +13,11 @@ import (
 
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 func resultsByKey(o *tune.Outcome) map[string]tune.Result {
@@ -389,20 +389,20 @@ func TestTwoDevicesShareASearch(t *testing.T) {
 func TestAKernelThatFailsInTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, a := range []arrangement{whole, builders} {
-		p := mustProblem(t, task.Definition{
-			Kernel: task.Kernel{Name: "late", Source: `
+		p := mustProblem(t, definition.Definition{
+			Kernel: definition.Kernel{Name: "late", Source: `
 __kernel void late(__global float *y, volatile __global int *counter) {
     y[get_global_id(0)] = 1;
     if (get_global_id(0) == 0 && ++counter[0] > 20 && mode == 1) *(volatile __global int *)0x10 = 1;
 }
 // standin: late is fill(y, 1); late crashes apart when mode == 1 && launch > 20`},
-			ProblemSize: []task.Expr{"64"}, BlockSize: [3]task.Expr{"64"},
-			Arguments: []task.Argument{
+			ProblemSize: []definition.Expr{"64"}, BlockSize: [3]definition.Expr{"64"},
+			Arguments: []definition.Argument{
 				{Name: "y", Type: "float32", Size: "64", Output: true},
 				{Name: "counter", Type: "int32", Size: "1"},
 			},
 			Parameters: []space.Parameter{{Name: "mode", Values: []space.Value{0, 1, 2}}},
-			Verify:     &task.Verification{Expected: map[string]any{"y": slices.Repeat([]float32{1}, 64)}},
+			Verify:     &definition.Verification{Expected: map[string]any{"y": slices.Repeat([]float32{1}, 64)}},
 		})
 		o := openTestPool(t, a, p, Options{Workers: 1}).run(t, loop.Options{})
 		for _, r := range o.Results {

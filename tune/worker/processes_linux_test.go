@@ -18,10 +18,10 @@ import (
 
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestBinariesAreCarried has a source that includes a file which can be read only once: it is
@@ -40,12 +40,12 @@ func TestBinariesAreCarried(t *testing.T) {
 		if err := unix.Mkfifo(fifo, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p := mustProblem(t, task.Definition{
-			Kernel:      task.Kernel{Name: "k", Source: "#include <" + fifo + ">\n__kernel void k(__global int *y) { y[get_global_id(0)] = ONCE; }\n"},
-			ProblemSize: []task.Expr{"16"}, BlockSize: [3]task.Expr{"16"},
-			Arguments:  []task.Argument{{Name: "y", Type: "int32", Size: "16", Output: true}},
+		p := mustProblem(t, definition.Definition{
+			Kernel:      definition.Kernel{Name: "k", Source: "#include <" + fifo + ">\n__kernel void k(__global int *y) { y[get_global_id(0)] = ONCE; }\n"},
+			ProblemSize: []definition.Expr{"16"}, BlockSize: [3]definition.Expr{"16"},
+			Arguments:  []definition.Argument{{Name: "y", Type: "int32", Size: "16", Output: true}},
 			Parameters: []space.Parameter{{Name: "i", Values: []space.Value{0}}},
-			Verify:     &task.Verification{Expected: map[string]any{"y": []int32{7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}}},
+			Verify:     &definition.Verification{Expected: map[string]any{"y": []int32{7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}}},
 		})
 		pool := newTestPool(t, builders, p, Options{Workers: 1, BuildTimeout: timeout})
 		pool.carry.binaries = carried
@@ -174,7 +174,7 @@ func beParent(t *testing.T, what string) {
 	p, stage, fault := faulty(t), device.StageFirstLaunch, faultLoop
 	if what == "judging" {
 		d := p.Definition()
-		d.Verify = &task.Verification{Command: &task.Command{Args: []string{"sleep", "1000"}, Timeout: time.Hour}}
+		d.Verify = &definition.Verification{Command: &definition.Command{Args: []string{"sleep", "1000"}, Timeout: time.Hour}}
 		p, stage, fault = mustProblem(t, d), device.StageVerify, faultNone
 	}
 	pool := newTestPool(t, whole, p, Options{Workers: 1})
@@ -208,8 +208,8 @@ func beParent(t *testing.T, what string) {
 func TestOutputIsShownOnlyWhereWanted(t *testing.T) {
 	t.Parallel()
 	needPoCL(t)
-	p := mustProblem(t, task.Definition{
-		Kernel: task.Kernel{Name: "k", Source: `
+	p := mustProblem(t, definition.Definition{
+		Kernel: definition.Kernel{Name: "k", Source: `
 __kernel void k(__global int *y) {
     y[0] = 1;
     printf("the value is %d\n", i);
@@ -217,8 +217,8 @@ __kernel void k(__global int *y) {
 }
 // standin: k is set(y, 0, 1); k crashes apart when i == 2
 // standin: k prints "the value is 1" when i == 1; k prints "the value is 3" when i == 3`},
-		ProblemSize: []task.Expr{"1"}, BlockSize: [3]task.Expr{"1"},
-		Arguments:  []task.Argument{{Name: "y", Type: "int32", Size: "1"}},
+		ProblemSize: []definition.Expr{"1"}, BlockSize: [3]definition.Expr{"1"},
+		Arguments:  []definition.Argument{{Name: "y", Type: "int32", Size: "1"}},
 		Parameters: []space.Parameter{{Name: "i", Values: []space.Value{1, 2, 3}}},
 	})
 	for _, shown := range []bool{true, false} {

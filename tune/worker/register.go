@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // environment marks a process as a worker.
@@ -18,7 +18,7 @@ const environment = "NDTUNE_WORKER"
 
 // A Maker makes the definition of a problem that holds Go functions, in the program and in
 // each of its workers alike: the same input must give the same problem.
-type Maker func(input string) (task.Definition, error)
+type Maker func(input string) (definition.Definition, error)
 
 var (
 	makers = map[string]Maker{}
@@ -48,7 +48,7 @@ func Main() {
 
 // problem makes the problem of a hello.
 func (h *hello) problem() (*problem.Problem, error) {
-	var d task.Definition
+	var d definition.Definition
 	var err error
 	if h.Segment.Number > 0 {
 		if h.Problem, err = process.OpenSegment(h.Segment, h.Bulk); err != nil {
@@ -56,7 +56,7 @@ func (h *hello) problem() (*problem.Problem, error) {
 		}
 	}
 	if h.Problem != nil {
-		d, err = task.DecodeTrusted(h.Problem)
+		d, err = definition.DecodeTrusted(h.Problem)
 	} else if maker, ok := makers[h.Maker]; ok {
 		d, err = maker(h.Input)
 	} else {

@@ -12,9 +12,9 @@ import (
 
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // TestSlowLaunches: a configuration of which one launch was slow is evaluated once more before it is given up, and one that was measured
@@ -25,8 +25,8 @@ func TestSlowLaunches(t *testing.T) {
 	if standin.OnSystem() {
 		t.Skip("which launch is slow is known of the stand-in only")
 	}
-	p := mustProblem(t, task.Definition{
-		Kernel: task.Kernel{Name: "slow", Source: `
+	p := mustProblem(t, definition.Definition{
+		Kernel: definition.Kernel{Name: "slow", Source: `
 __kernel void slow(__global float *y) { y[get_global_id(0)] = 1; }
 // standin: slow is fill(y, 1); slow hangs when mode == 1 && launch == 2 first 1; slow hangs when mode == 2 && launch == 2
 // standin: slow takes 900000000 when mode == 3 first 3; slow takes 900000000 when mode == 4
@@ -34,10 +34,10 @@ __kernel void slow(__global float *y) { y[get_global_id(0)] = 1; }
 // standin: slow takes 80000000 when mode == 6 && launch < 3 first 2; slow takes 900000000 when mode == 6 && launch == 3 first 1
 // standin: slow takes 900000000 when mode == 7 && launch == 1; slow hangs when mode == 7 && launch == 2
 // standin: slow takes 25000000`},
-		ProblemSize: []task.Expr{"64"}, BlockSize: [3]task.Expr{"64"},
-		Arguments:  []task.Argument{{Name: "y", Type: "float32", Size: "64", Output: true}},
+		ProblemSize: []definition.Expr{"64"}, BlockSize: [3]definition.Expr{"64"},
+		Arguments:  []definition.Argument{{Name: "y", Type: "float32", Size: "64", Output: true}},
 		Parameters: []space.Parameter{{Name: "mode", Values: []space.Value{0, 1, 2, 3, 4, 5, 6, 7}}},
-		Verify:     &task.Verification{Expected: map[string]any{"y": slices.Repeat([]float32{1}, 64)}},
+		Verify:     &definition.Verification{Expected: map[string]any{"y": slices.Repeat([]float32{1}, 64)}},
 	})
 	for _, c := range []struct {
 		began time.Duration // before now: the search
@@ -88,12 +88,12 @@ func TestFirstLaunchHangs(t *testing.T) {
 		want   string        // of mode 2: the number of evaluations
 	}{{[]space.Value{2}, false, "1"}, {[]space.Value{0, 2}, false, "2"}, {[]space.Value{2}, true, "2"}} {
 		for _, a := range []arrangement{whole, builders} {
-			p := mustProblem(t, task.Definition{
-				Kernel: task.Kernel{Name: "stall", Source: `
+			p := mustProblem(t, definition.Definition{
+				Kernel: definition.Kernel{Name: "stall", Source: `
 __kernel void stall(__global float *y) { }
 // standin: stall is fill(y, 1); stall hangs when mode == 2`},
-				ProblemSize: []task.Expr{"64"}, BlockSize: [3]task.Expr{"64"},
-				Arguments:  []task.Argument{{Name: "y", Type: "float32", Size: "64", Output: true}},
+				ProblemSize: []definition.Expr{"64"}, BlockSize: [3]definition.Expr{"64"},
+				Arguments:  []definition.Argument{{Name: "y", Type: "float32", Size: "64", Output: true}},
 				Parameters: []space.Parameter{{Name: "mode", Values: c.values}},
 			})
 			trace := filepath.Join(t.TempDir(), "trace")

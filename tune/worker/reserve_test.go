@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // openReserved opens a pool with a reserve.
@@ -136,16 +136,16 @@ func TestWarmWorker(t *testing.T) {
 	for _, first := range []float32{1, 2} {
 		data := make([]float32, segmentLeast/4)
 		data[0], data[len(data)-1] = first, 10
-		p := mustProblem(t, task.Definition{
-			Kernel: task.Kernel{Name: "echo", Source: `
+		p := mustProblem(t, definition.Definition{
+			Kernel: definition.Kernel{Name: "echo", Source: `
 __kernel void echo(__global float *y, __global const float *x) { y[get_global_id(0)] = x[get_global_id(0)] + 0 * f; }
 // standin: echo is copy(y, x)`},
-			ProblemSize: []task.Expr{fmt.Sprint(len(data))}, BlockSize: [3]task.Expr{"64"},
-			Arguments: []task.Argument{
+			ProblemSize: []definition.Expr{fmt.Sprint(len(data))}, BlockSize: [3]definition.Expr{"64"},
+			Arguments: []definition.Argument{
 				{Name: "y", Type: "float32", Size: fmt.Sprint(len(data)), Output: true}, {Name: "x", Data: data},
 			},
 			Parameters: []space.Parameter{{Name: "f", Values: []space.Value{1, 2}}},
-			Verify:     &task.Verification{Expected: map[string]any{"y": data}},
+			Verify:     &definition.Verification{Expected: map[string]any{"y": data}},
 		})
 		pool := openReserved(t, whole, p, r)
 		if runtime.GOOS == "linux" && pool.segment == nil {

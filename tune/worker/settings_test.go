@@ -9,23 +9,23 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
-	"github.com/ndtune/ndtune/tune/task"
 )
 
 // clocked is a problem whose configurations differ in a clock, and in the size of a work-group.
 func clocked(t *testing.T) *problem.Problem {
 	t.Helper()
-	return mustProblem(t, task.Definition{
-		Kernel:      task.Kernel{Name: "one", Source: "__kernel void one(__global int *y) { y[get_global_id(0)] += 1; } // standin: one is increment(y, 1)"},
-		ProblemSize: []task.Expr{"64"},
-		Arguments:   []task.Argument{{Name: "y", Type: "int32", Size: "64", Output: true}},
+	return mustProblem(t, definition.Definition{
+		Kernel:      definition.Kernel{Name: "one", Source: "__kernel void one(__global int *y) { y[get_global_id(0)] += 1; } // standin: one is increment(y, 1)"},
+		ProblemSize: []definition.Expr{"64"},
+		Arguments:   []definition.Argument{{Name: "y", Type: "int32", Size: "64", Output: true}},
 		Parameters:  []space.Parameter{{Name: "block_size_x", Values: []space.Value{4, 8}}, {Name: "mhz", Values: []space.Value{900, 1200}}},
-		Measure:     task.Measure{Settings: []task.Setting{{Name: hardware.Clock, Expression: "mhz"}}},
+		Measure:     definition.Measure{Settings: []definition.Setting{{Name: hardware.Clock, Expression: "mhz"}}},
 	})
 }
 

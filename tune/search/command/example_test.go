@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ndtune/ndtune/internal/foreign"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -39,7 +39,7 @@ func TestTheExampleInPython(t *testing.T) {
 	run := func() (all []int, best float64) {
 		c, err := New(t.Context(), s, Options{
 			Args:      []string{"python3", filepath.Join("..", "..", "..", "docs", "strategies", "evolution.py"), "--popsize", "6"},
-			Objective: judge.Objective{Name: "GFLOP/s", Maximize: true}, Seed: 3, Budget: 300,
+			Objective: score.Objective{Name: "GFLOP/s", Maximize: true}, Seed: 3, Budget: 300,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -21,8 +21,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ndtune/ndtune/tune/judge"
 	"github.com/ndtune/ndtune/tune/process"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -36,7 +36,7 @@ const maxIdle = 1000
 // Options configure a strategy. Args and Objective are required.
 type Options struct {
 	Args       []string // the program first
-	Objective  judge.Objective
+	Objective  score.Objective
 	Seed       uint64
 	Budget     int           // limit of evaluations; 0: unknown
 	Evaluators int           // configurations that can be evaluated at once; 0: 1

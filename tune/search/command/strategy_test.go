@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -139,7 +139,7 @@ func program(t *testing.T, args ...string) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Args: append([]string{path, "strategy"}, args...), Objective: judge.Objective{Name: "time"}, Seed: 1}
+	return Options{Args: append([]string{path, "strategy"}, args...), Objective: score.Objective{Name: "time"}, Seed: 1}
 }
 
 // TestAProgramKeepsTheContract searches a whole space, with results that come late.
@@ -266,7 +266,7 @@ func TestWhatAProgramIsTold(t *testing.T) {
 		`{"propose":[`+a+`]}`, `{"propose":[`+b+`]}`, `{"end":true}`)
 	var shown bytes.Buffer
 	o.Output, o.Budget, o.Evaluators = &shown, 9, 4
-	o.Objective = judge.Objective{Name: "GB/s", Maximize: true, More: []judge.Objective{{Name: "energy"}}}
+	o.Objective = score.Objective{Name: "GB/s", Maximize: true, More: []score.Objective{{Name: "energy"}}}
 	s := testSpace(t)
 	c, err := New(t.Context(), s, o)
 	if err != nil {
@@ -317,7 +317,7 @@ func FuzzAnswers(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c := &Strategy{space: s, options: Options{Objective: judge.Objective{Name: "time"}}, rng: rand.New(rand.NewPCG(1, 1)), proposed: map[int]*search.Observation{}}
+		c := &Strategy{space: s, options: Options{Objective: score.Objective{Name: "time"}}, rng: rand.New(rand.NewPCG(1, 1)), proposed: map[int]*search.Observation{}}
 		var a answer
 		if json.Unmarshal(text, &a) != nil {
 			return

@@ -1,13 +1,13 @@
-// Package task describes what is tuned, as plain data: a [Definition] has the kernel, its arguments, the parameters with their
-// restrictions, what the output is compared with, and what is measured. It checks and compiles nothing: package problem does.
-package task
+// Package definition describes what is tuned, as plain data: a [Definition] has the kernel, each [Argument], the parameters with their
+// restrictions, the [Verification] of the output, and what is measured. It checks and compiles nothing: package problem does.
+package definition
 
 import (
 	"cmp"
 	"time"
 
 	"github.com/ndtune/ndtune/tune/array"
-	"github.com/ndtune/ndtune/tune/judge"
+	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -37,7 +37,7 @@ type Definition struct {
 	Verify    *Verification // nil: results are unverified
 	Roofline  *Roofline     // nil: the least work of a launch is not known
 	Metrics   []Metric
-	Objective judge.Objective // default: time, minimised
+	Objective score.Objective // default: time, minimised
 	Measure   Measure
 	Seed      uint64 // of random fills; arguments of one name get the same data for one seed
 

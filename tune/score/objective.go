@@ -1,6 +1,6 @@
-// Package judge says what times are worth: statistics of the launches, the objectives of a search, the tolerance of outputs, and the
-// least time that a device needs for a work.
-package judge
+// Package score says what times are worth: the [Stats] of the launches, the [Objective] of a search, the tolerance of outputs, and the
+// [Limit], which is the least time that a device needs for a work.
+package score
 
 import (
 	"cmp"
