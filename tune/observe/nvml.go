@@ -41,24 +41,16 @@ type nvmlFieldValue struct {
 	Value     [8]byte
 }
 
-// number returns the value by its type.
-func (v *nvmlFieldValue) number() (float64, error) {
+// number returns the value by its type: a float, or an integer that is not negative.
+func (v *nvmlFieldValue) number() float64 {
 	at := unsafe.Pointer(&v.Value)
 	switch v.ValueType {
 	case 0:
-		return *(*float64)(at), nil
+		return *(*float64)(at)
 	case 1:
-		return float64(*(*uint32)(at)), nil
-	case 2, 3: // unsigned long has 4 bytes on Windows, and the rest is 0
-		return float64(*(*uint64)(at)), nil
-	case 4:
-		return float64(*(*int64)(at)), nil
-	case 5:
-		return float64(*(*int32)(at)), nil
-	case 6:
-		return float64(*(*uint16)(at)), nil
+		return float64(*(*uint32)(at))
 	}
-	return 0, fmt.Errorf("its value has the unknown type %d", v.ValueType)
+	return float64(*(*uint64)(at)) // the rest of a shorter one is 0
 }
 
 // nvml is the library, initialized.
@@ -176,11 +168,7 @@ func (n *nvml) powerInstant(device uintptr) (float64, error) {
 	if err := n.Check(function+"(NVML_FI_DEV_POWER_INSTANT)", v.Return); err != nil {
 		return 0, err
 	}
-	milliwatts, err := v.number()
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", function, err)
-	}
-	return milliwatts / 1e3, nil
+	return v.number() / 1e3, nil
 }
 
 // The reasons for which a device slows itself down, beside those that a user chose.

@@ -3,6 +3,7 @@ package peak
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -145,6 +146,7 @@ type sums struct {
 	meter     *Meter
 	precision precision
 	out       *cl.Buffer
+	content   *content
 	steps     int
 }
 
@@ -153,11 +155,19 @@ func (s *sums) open() (err error) {
 	if limit := s.meter.Info.MaxAllocSize; limit > 0 {
 		most = int(min(int64(most), limit))
 	}
-	s.out, err = s.meter.Context.NewBuffer(cl.ReadWrite, most)
+	if s.content, err = s.meter.openContent(); err != nil {
+		return err
+	}
+	if s.out, err = s.meter.Context.NewBuffer(cl.ReadWrite, most); err != nil {
+		s.content.release()
+	}
 	return err
 }
 
-func (s *sums) close() { s.out.Release() }
+func (s *sums) close() {
+	s.out.Release()
+	s.content.release()
+}
 
 // rate returns the rate of a variant in GFLOP/s.
 func (s *sums) rate(ctx context.Context, v summing, budget time.Duration) (float64, error) {
@@ -195,11 +205,12 @@ func (s *sums) rate(ctx context.Context, v summing, budget time.Duration) (float
 	if t <= slowTrial {
 		groups = times * unit
 	}
-	t, err = m.checked(s.out, groups*v.local, v.expected(steps), func() (time.Duration, error) {
-		return m.fastest(ctx, k, device.Line(groups, v.local), budget)
-	})
-	if err != nil {
+	items := groups * v.local
+	if err := s.content.fill(s.out, items, 0, 0); err != nil {
 		return 0, err
 	}
-	return v.flops(steps) * float64(groups*v.local) / float64(t.Nanoseconds()), nil
+	if t, err = m.fastest(ctx, k, device.Line(groups, v.local), budget); err == nil {
+		err = s.content.check(s.out, items, 0, math.Float32bits(v.expected(steps)))
+	}
+	return v.flops(steps) * float64(items) / float64(t.Nanoseconds()), err
 }

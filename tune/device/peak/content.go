@@ -59,12 +59,13 @@ func (c *content) fill(b *cl.Buffer, n int, factor, offset uint32) error {
 	return c.run("peak_fill", n, b, uint32(n), factor, offset)
 }
 
-// right returns how many of the first n numbers of a buffer have the content that fill makes with
-// contentFactor and contentOffset.
-func (c *content) right(b *cl.Buffer, n int) (uint32, error) {
-	return c.reduce(func() error {
-		return c.run("peak_count", n, b, uint32(n), uint32(contentFactor), uint32(contentOffset), c.result)
-	})
+// check returns an error unless the first n numbers of a buffer are those that fill makes.
+func (c *content) check(b *cl.Buffer, n int, factor, offset uint32) error {
+	right, err := c.reduce(func() error { return c.run("peak_count", n, b, uint32(n), factor, offset, c.result) })
+	if err == nil && int(right) != n {
+		err = fmt.Errorf("the result is wrong: of %d numbers %d are right", n, right)
+	}
+	return err
 }
 
 // total returns the sum of the first n numbers of a buffer, modulo 2^32.

@@ -125,27 +125,6 @@ func (m *Meter) together(k *cl.Kernel, r problem.NDRange, n int) (time.Duration,
 	return slices.Min(times), nil
 }
 
-// checked runs a kernel that must write a number to each of the first elements of a buffer.
-func (m *Meter) checked(out *cl.Buffer, items int, want float32, run func() (time.Duration, error)) (time.Duration, error) {
-	found := make([]float32, items)
-	if err := m.Queue.Write(out, 0, cl.Bytes(found)); err != nil {
-		return 0, err
-	}
-	t, err := run()
-	if err != nil {
-		return 0, err
-	}
-	if err := m.Queue.Read(out, 0, cl.Bytes(found)); err != nil {
-		return 0, err
-	}
-	for i, x := range found {
-		if x != want {
-			return 0, fmt.Errorf("the result is wrong: work-item %d gave %v, not %v", i, x, want)
-		}
-	}
-	return t, nil
-}
-
 // fastest returns the shortest time of as many launches as fit a budget. Up to 16 of them are
 // enqueued together.
 func (m *Meter) fastest(ctx context.Context, k *cl.Kernel, r problem.NDRange, budget time.Duration) (time.Duration, error) {

@@ -336,11 +336,7 @@ func (s *stream) check(k *cl.Kernel, v mover, blocks int) error {
 		return err
 	}
 	if s.copies {
-		right, err := s.content.right(s.out, n)
-		if err == nil && int(right) != n {
-			err = fmt.Errorf("the result is wrong: of %d numbers %d were copied", n, right)
-		}
-		return err
+		return s.content.check(s.out, n, contentFactor, contentOffset)
 	}
 	found, err := s.content.total(s.out, items)
 	if want := contentTotal(n); err == nil && found != want {
