@@ -9,18 +9,27 @@ import (
 	"github.com/ndtune/ndtune/internal/golden"
 )
 
-// documentation is the descriptions as Markdown.
+// documentation is the descriptions as Markdown. Strategies with the same option share a row.
 func documentation() string {
 	var b strings.Builder
 	b.WriteString("\n| strategy | what it does | source |\n|---|---|---|\n")
 	for _, d := range Descriptions() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", d.Name, d.Summary, d.Source)
 	}
-	b.WriteString("\n| strategy | option | default | values | meaning |\n|---|---|---|---|---|\n")
+	b.WriteString("\n| strategies | option | default | values | meaning |\n|---|---|---|---|---|\n")
+	var options []string
+	users := map[string][]string{} // of each option
 	for _, d := range Descriptions() {
 		for _, o := range d.Options {
-			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s |\n", d.Name, o.Name, o.Default, o.Range(), o.Meaning)
+			row := fmt.Sprintf("`%s` | %s | %s | %s |\n", o.Name, o.Default, o.Range(), o.Meaning)
+			if users[row] == nil {
+				options = append(options, row)
+			}
+			users[row] = append(users[row], "`"+d.Name+"`")
 		}
+	}
+	for _, row := range options {
+		fmt.Fprintf(&b, "| %s | %s", strings.Join(users[row], ", "), row)
 	}
 	return b.String()
 }
