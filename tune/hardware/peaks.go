@@ -103,13 +103,14 @@ func (p *Peaks) Add(part *Peaks) {
 	p.Partial += part.Partial
 }
 
-// Miss sets the reason why a figure could not be measured.
-func (p *Peaks) Miss(name, reason string) {
+// Set sets a figure, whose unit is that of its name.
+func (p *Peaks) Set(name string, f Peak) {
 	if p.Figures == nil {
 		p.Figures = map[string]Peak{}
 	}
 	i := slices.IndexFunc(PeakFigures(), func(f PeakFigure) bool { return f.Name == name })
-	p.Figures[name] = Peak{Unit: PeakFigures()[i].Unit, Missing: reason}
+	f.Unit = PeakFigures()[i].Unit
+	p.Figures[name] = f
 }
 
 // environment returns device.peak.* for expressions.

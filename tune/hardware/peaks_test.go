@@ -14,7 +14,7 @@ func TestLacking(t *testing.T) {
 	}
 	p = &Peaks{Copy: []Bandwidth{{1, 5}}, Partial: "a"}
 	p.Add(&Peaks{Figures: map[string]Peak{PeakFloat32: {Value: 100, Unit: "GFLOP/s"}}, Timer: TimerHost, Partial: "b"})
-	p.Miss(PeakFloat64, "it rains")
+	p.Set(PeakFloat64, Peak{Missing: "it rains"})
 	if got := p.Lacking(wanted); !reflect.DeepEqual(got, []string{PeakMemoryCopy}) {
 		t.Errorf("%v", got)
 	}

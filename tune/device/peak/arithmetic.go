@@ -136,8 +136,9 @@ func arithmetic(p precision) func(context.Context, *Meter) (*hardware.Peaks, err
 			c.run(ctx, probe[summing]{variant: v, budget: budget})
 		}
 		c.confirm(ctx, 0)
-		best := c.best[0]
-		return &hardware.Peaks{Figures: map[string]hardware.Peak{p.figure: figure(p.figure, best.rate, best.variant.String())}}, nil
+		peaks := &hardware.Peaks{}
+		peaks.Set(p.figure, hardware.Peak{Value: c.best[0].rate, Variant: c.best[0].variant.String()})
+		return peaks, nil
 	}
 }
 

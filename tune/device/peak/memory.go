@@ -162,20 +162,18 @@ func (s *stream) peaks(ctx context.Context, c *contest[mover]) *hardware.Peaks {
 			fastest[name] = set
 		}
 	}
-	peaks := &hardware.Peaks{Figures: map[string]hardware.Peak{}}
+	peaks := &hardware.Peaks{}
 	for _, name := range []string{s.memory, s.cache} {
-		set, known := fastest[name]
-		switch {
-		case known:
+		f := hardware.Peak{Missing: c.none().Error()}
+		if set, known := fastest[name]; known {
 			c.confirm(ctx, set)
 			best := c.best[set]
-			peaks.Figures[name] = figure(name, best.rate, fmt.Sprintf("%s, %s", bytesText(set), best.variant))
-		case name == s.memory && s.beyond == 0:
-			peaks.Miss(name, fmt.Sprintf("the device's memory takes no set of buffers that is clearly larger than its caches (%d MiB)",
-				s.meter.Info.GlobalCacheSize>>20))
-		default:
-			peaks.Miss(name, c.none().Error())
+			f = hardware.Peak{Value: best.rate, Variant: fmt.Sprintf("%s, %s", bytesText(set), best.variant)}
+		} else if name == s.memory && s.beyond == 0 {
+			f.Missing = fmt.Sprintf("the device's memory takes no set of buffers that is clearly larger than its caches (%d MiB)",
+				s.meter.Info.GlobalCacheSize>>20)
 		}
+		peaks.Set(name, f)
 	}
 	var curve []hardware.Bandwidth
 	for _, set := range s.sizes {

@@ -57,7 +57,7 @@ func Parts(figures ...string) []Part {
 func (p Part) Missed(why string) *hardware.Peaks {
 	missed := &hardware.Peaks{}
 	for _, name := range p.Figures {
-		missed.Miss(name, strings.ToValidUTF8(why, "\uFFFD"))
+		missed.Set(name, hardware.Peak{Missing: strings.ToValidUTF8(why, "\uFFFD")})
 	}
 	return missed
 }
@@ -117,11 +117,4 @@ func (m *Meter) isCPU() bool { return m.Info.Type&cl.DeviceCPU != 0 }
 func (m *Meter) takes(local int) bool {
 	return (m.Info.MaxWorkGroupSize == 0 || local <= m.Info.MaxWorkGroupSize) &&
 		(len(m.Info.MaxWorkItemSizes) == 0 || local <= m.Info.MaxWorkItemSizes[0])
-}
-
-// figure returns a measured figure.
-func figure(name string, value float64, variant string) hardware.Peak {
-	all := hardware.PeakFigures()
-	i := slices.IndexFunc(all, func(f hardware.PeakFigure) bool { return f.Name == name })
-	return hardware.Peak{Value: value, Unit: all[i].Unit, Variant: variant}
 }
