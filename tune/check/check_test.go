@@ -17,6 +17,7 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -79,7 +80,7 @@ const faultySource = `#define head
 
 func TestMessagesBecomeFindings(t *testing.T) {
 	p := problemOf(t, sample())
-	r := reader{problem: p, source: newSourceText(faultySource), addresses: []uint64{1 << 48, 3 << 48}}
+	r := reader{problem: p, lines: source.Lined(faultySource), addresses: []uint64{1 << 48, 3 << 48}}
 	messages, fatal := readMessages(strings.NewReader(oclgrindLog))
 	if fatal != "" || len(messages) != 5 || messages[4].Kind != "" {
 		t.Fatalf("%q %+v", fatal, messages)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/source"
 )
 
 // A Kind is the kind of a fault.
@@ -136,40 +136,15 @@ func (g *grouping) sorted() []Finding {
 	return all
 }
 
-// A sourceText knows the lines of a source by file and number, as its #line directives count them.
-type sourceText map[string]map[int]string
-
 // unnamed is the name that Oclgrind gives to a source without #line directives.
 const unnamed = "input.cl"
-
-var lineDirective = regexp.MustCompile(`^\s*#\s*line\s+(\d+)(?:\s+"(.*)")?`)
-
-func newSourceText(source string) sourceText {
-	t, file, n := sourceText{}, unnamed, 0
-	for line := range strings.Lines(source) {
-		if m := lineDirective.FindStringSubmatch(line); m != nil {
-			n, _ = strconv.Atoi(m[1])
-			n--
-			if m[2] != "" {
-				file = m[2]
-			}
-			continue
-		}
-		n++
-		if t[file] == nil {
-			t[file] = map[int]string{}
-		}
-		t[file][n] = strings.TrimRight(line, "\r\n")
-	}
-	return t
-}
 
 // reader turns messages of Oclgrind into findings.
 type reader struct {
 	problem   *problem.Problem
-	source    sourceText
-	addresses []uint64 // by argument; nil: unknown
-	file      string   // the name of the unnamed file; "": it stays unnamed
+	lines     map[source.Place]string // of the source
+	addresses []uint64                // by argument; nil: unknown
+	file      string                  // the name of the unnamed file; "": it stays unnamed
 }
 
 // bitsOfOffset are those of an address that are the offset in its buffer.
@@ -183,7 +158,11 @@ func (r *reader) finding(m message) Finding {
 		slices.SortStableFunc(m.Positions, func(a, b position) int { return a.compare(b.Location) })
 	}
 	for i, p := range m.Positions {
-		line := r.source[p.File][p.Line]
+		at := source.Place{File: p.File, Line: p.Line}
+		if p.File == unnamed {
+			at.File = ""
+		}
+		line := r.lines[at]
 		if i == 0 {
 			access = accessed(line, p.Column)
 		}

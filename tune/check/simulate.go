@@ -16,6 +16,7 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/score"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -127,7 +128,7 @@ func (k *checker) launch(ctx context.Context, t work, p *problem.Problem, limit 
 	s.ended = at.ended
 	r := reader{problem: p, file: k.File}
 	if at.ready != nil {
-		r.source, r.addresses, s.of = newSourceText(at.ready.Source), at.ready.Addresses, at.ready.Size
+		r.lines, r.addresses, s.of = source.Lined(at.ready.Source), at.ready.Addresses, at.ready.Size
 	}
 	if s.done = at.done; s.done != nil {
 		s.found = k.faults(s.done.Faults, p, "Oclgrind")

@@ -1,12 +1,9 @@
 package source
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/ndtune/ndtune/internal/each"
 )
 
 // A Macro is an object-like macro that a source defines.
@@ -41,117 +38,6 @@ func Macros(text string) (macros []Macro) {
 		}
 	}
 	return macros
-}
-
-// A Function is the text of a kernel function.
-type Function struct {
-	Dimensions int      // of the NDRange: 1 + the largest argument of get_global_id and its like; 0: none is called
-	WorkGroup  []string // the expressions of reqd_work_group_size, or nil
-
-	Arguments []string // the names of its arguments
-
-	Shares bool            // its work-items share local memory, or wait for each other
-	Calls  map[string]bool // the functions of the NDRange that it calls for a dimension, such as get_local_id(0)
-
-	Bounds   [3][]string       // the names with which the index of a dimension is compared, as n in i < n
-	Elements map[string]string // the bound of the only index of a name's elements, as n for a in if (i < n) a[i] = 0; "" with others
-	PerGroup [3][]string       // the names and numbers by which the index of the work-group is multiplied; "?" is another expression
-
-	Lines [2]int // the first and the last line of the body
-
-	// Reach are the identifiers that may matter to the kernel: see reach.
-	Reach map[string]bool
-
-	code string // the words of the body; what stands in square brackets comes after the rest
-}
-
-// Reads reports whether the kernel calls a function such as get_local_id for a dimension.
-func (f *Function) Reads(function string, axis int) bool {
-	return f.Calls[fmt.Sprintf("%s(%d)", function, axis)]
-}
-
-// FindKernel finds a kernel function in a source; nil if its text is not there. The function that conditions choose is not
-// known: FindKernel takes the first of several with the name. If a macro makes the name, it takes the first kernel whose
-// arguments have the given names.
-func FindKernel(text, name string, arguments ...string) *Function {
-	all, lines := scan(text)
-	named := func(open int, _ []string) bool { return all[open-1] == name }
-	made := func(_ int, names []string) bool { return len(names) > 0 && slices.Equal(names, arguments) }
-	for _, fits := range []func(open int, names []string) bool{named, made} {
-		for open := 1; open < len(all); open++ {
-			if all[open] != "(" {
-				continue
-			}
-			start, body, found := kernelAt(all, open)
-			if names := argumentNames(all, open); found && fits(open, names) {
-				f := readKernel(text, all, start, body, names)
-				f.Lines = [2]int{lines[min(body+1, len(all)-1)], lines[closing(all, body)-1]}
-				return f
-			}
-		}
-	}
-	return nil
-}
-
-// kernelAt returns the first word and the body of the kernel whose arguments begin with the bracket at an index, if there is one.
-func kernelAt(all []string, open int) (start, body int, found bool) {
-	start, body = open, open
-	for start > 0 && !slices.Contains([]string{";", "{", "}", "kernel", "__kernel"}, all[start]) {
-		start--
-	}
-	if start == open || !strings.HasSuffix(all[start], "kernel") {
-		return 0, 0, false
-	}
-	for body < len(all) && all[body] != "{" && all[body] != ";" {
-		body++
-	}
-	return start, body, body < len(all) && all[body] == "{"
-}
-
-// argumentNames returns the names of the arguments of a function, between the bracket at an index and the one that closes it.
-func argumentNames(all []string, open int) (names []string) {
-	for _, argument := range arguments(all, open) {
-		words := slices.DeleteFunc(slices.Clone(argument), func(w string) bool { return !isWord(rune(w[0])) })
-		if len(words) > 1 {
-			names = append(names, words[len(words)-1])
-		}
-	}
-	return names
-}
-
-func readKernel(text string, all []string, start, body int, arguments []string) *Function {
-	end, head := closing(all, body), start // an attribute may stand before the word kernel
-	for head > 0 && !slices.Contains([]string{";", "{", "}"}, all[head-1]) {
-		head--
-	}
-	f := &Function{
-		WorkGroup: workGroup(all[head:body]), code: flat(all[body:end]), Arguments: arguments,
-		Reach: reach(text, all, body),
-	}
-	f.readIndices(all[body:end])
-	code := all[start:end]
-	if f.Calls = calls(code); len(f.Calls) == 0 {
-		code = all // functions that it calls read the indices
-		f.Calls = calls(code)
-	}
-	f.Shares = slices.ContainsFunc(code, func(w string) bool {
-		return slices.Contains([]string{"barrier", "work_group_barrier", "local", "__local"}, w)
-	})
-	for call := range f.Calls {
-		f.Dimensions = max(f.Dimensions, int(call[len(call)-2]-'0')+1)
-	}
-	return f
-}
-
-// calls returns the functions of the NDRange that some code calls for a dimension.
-func calls(code []string) map[string]bool {
-	found := map[string]bool{}
-	for i := 0; i+2 < len(code); i++ {
-		if strings.HasPrefix(code[i], "get_") && code[i+1] == "(" && slices.Contains([]string{"0", "1", "2"}, code[i+2]) {
-			found[code[i]+"("+code[i+2]+")"] = true
-		}
-	}
-	return found
 }
 
 // Tested returns the macros whose values the conditions of a source read and that nobody defines, given those of the compiler's
@@ -214,64 +100,6 @@ var (
 	compared = regexp.MustCompile(`(?:^|[(!&|]) [=!]=(\d\w*)`) // what stands before and after a macro that is compared with a number
 )
 
-// reach returns the identifiers of a source that may matter to the kernel whose body begins at an index: those in its text, in
-// that of the functions and macros whose names are among them, in conditions, and outside of functions.
-func reach(text string, all []string, body int) map[string]bool {
-	texts := map[string][]string{} // of functions and macros, by name
-	var open []string              // words that are reached and not followed yet
-	from := 0                      // the first word of the current declaration
-	for i := 0; i < len(all); i++ {
-		switch all[i] {
-		case ";":
-			open = append(open, all[from:i]...)
-			from = i + 1
-		case "{":
-			end := closing(all, i)
-			header, words := all[from:i], all[from:end]
-			name := functionName(header)
-			switch {
-			case i == body || name == "":
-				open = append(open, words...)
-			case !slices.Contains(header, "kernel") && !slices.Contains(header, "__kernel"):
-				texts[name] = append(texts[name], words...)
-			}
-			i, from = end-1, end
-		}
-	}
-	for _, d := range scanDirectives(text).directives {
-		switch name, rest := splitMacro(d.argument); d.name {
-		case "define":
-			texts[name] = append(texts[name], tokens(rest)...)
-		case "undef", "ifndef":
-		default:
-			open = append(open, tokens(d.argument)...)
-		}
-	}
-	found := map[string]bool{}
-	for len(open) > 0 {
-		word := open[len(open)-1]
-		open = open[:len(open)-1]
-		if !found[word] {
-			found[word] = true
-			open = append(open, texts[word]...)
-		}
-	}
-	return found
-}
-
-// functionName returns the name before the first bracket of a function's header, or "" if it is no function.
-func functionName(header []string) string {
-	for i := 1; i < len(header); i++ {
-		switch name := header[i-1]; {
-		case header[i] == "(" && strings.Trim(name, "_") == "attribute":
-			i = closing(header, i) - 1
-		case header[i] == "(" && isName(name):
-			return name
-		}
-	}
-	return ""
-}
-
 // Typedef returns the type that a source gives a name by a typedef, such as unsigned int; "" if there is none.
 func Typedef(text, name string) string {
 	definition := regexp.MustCompile(`\btypedef ((?:[A-Za-z_]\w* )+)` + regexp.QuoteMeta(name) + ` ;`)
@@ -325,15 +153,6 @@ func closing(all []string, open int) int {
 	return len(all)
 }
 
-// workGroup returns the sizes of reqd_work_group_size.
-func workGroup(header []string) (sizes []string) {
-	i := slices.IndexFunc(header, func(t string) bool { return strings.Trim(t, "_") == "reqd_work_group_size" })
-	if i < 0 || i+1 == len(header) || header[i+1] != "(" {
-		return nil
-	}
-	return each.Of(arguments(header, i+1), func(part []string) string { return strings.Join(part, " ") })
-}
-
 // arguments splits the arguments between the bracket at an index and the one that closes it.
 func arguments(all []string, open int) (parts [][]string) {
 	end := closing(all, open)
@@ -349,3 +168,5 @@ func arguments(all []string, open int) (parts [][]string) {
 	}
 	return parts
 }
+
+func isName(word string) bool { return isWord(rune(word[0])) && (word[0] < '0' || word[0] > '9') }

@@ -58,6 +58,19 @@ func PlaceOf(text string, line int) Place {
 	return lines.place(line)
 }
 
+// Lined returns the lines of a text by their places.
+func Lined(text string) map[Place]string {
+	lined, lines, directives := map[Place]string{}, lineCount{}, scanDirectives(text).directives
+	for i, line := range strings.Split(text, "\n") {
+		for len(directives) > 0 && directives[0].nextLine <= i+1 {
+			lines.read(directives[0])
+			directives = directives[1:]
+		}
+		lined[lines.place(i+1)] = strings.TrimRight(line, "\r")
+	}
+	return lined
+}
+
 // First returns the place where a source first has a word outside of comments, literals and conditions, and the number of
 // arguments with which it is called there, 0 if it is no call. It returns false for found if the source has no such word.
 func First(text, word string) (at Place, call int, found bool) {

@@ -66,3 +66,15 @@ func TestIsEnum(t *testing.T) {
 	IsEnum("enum", "x")
 	IsEnum("typedef enum {", "x")
 }
+
+func TestLined(t *testing.T) {
+	lined := Lined(namesText)
+	for place, want := range map[Place]string{{"a.cl", 3}: "#define WT float", {"b.cl", 1}: "typedef enum { A, B } mode;", {"b.cl", 4}: "int y = convert (x, (int2)(1, 2), f(3, 4)) + A;"} {
+		if lined[place] != want {
+			t.Errorf("%s is %q, want %q", place, lined[place], want)
+		}
+	}
+	if lined := Lined("x\r\ny"); lined[Place{Line: 1}] != "x" || lined[Place{Line: 2}] != "y" {
+		t.Error(lined)
+	}
+}
