@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/internal/files"
-	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -120,7 +119,7 @@ func decodeSearches(r io.Reader, recordings []*recording) ([]searches, error) {
 
 // readTrace reads a line. Milliseconds may be missing where only the order counts, as in the traces of ndtune simulate.
 func readTrace(line []byte, recordings []*recording) (strategy string, at int, trace Trace, err error) {
-	var read traceJSON[map[string]record.JSONValue]
+	var read traceJSON[space.Named]
 	if err := json.Unmarshal(line, &read); err != nil {
 		return "", 0, nil, fmt.Errorf("a trace is a JSON object: %w", err)
 	}
@@ -135,11 +134,7 @@ func readTrace(line []byte, recordings []*recording) (strategy string, at int, t
 		return "", 0, nil, errors.New(`want the members "strategy", "record", a "trace" that is not empty, and "milliseconds" for each configuration of it`)
 	}
 	all := recordings[at].Space
-	for n, typed := range read.Trace {
-		values := map[string]space.Value{}
-		for name, v := range typed {
-			values[name] = v.Value
-		}
+	for n, values := range read.Trace {
 		c, err := all.Parameters().Configure(values)
 		if err != nil {
 			return "", 0, nil, fmt.Errorf("configuration %d: %w", n+1, err)

@@ -18,7 +18,7 @@ import (
 // problem, and its result can be kept in a log.
 func FuzzMessage(f *testing.F) {
 	p := newProblem(f, 3)
-	some := values{"i": record.JSONValue{Value: 1}}
+	some := space.Named{"i": 1}
 	now := time.Unix(1e9, 0).UTC()
 	result := tune.Result{Status: tune.Correct, Times: []float64{1.5, 1e-300}, Timestamp: now, Metrics: []score.MetricValue{{Name: "GB/s", Value: 3}},
 		Readings: []hardware.Reading{{Quantity: hardware.Clock, Value: 1200}}}
@@ -29,8 +29,8 @@ func FuzzMessage(f *testing.F) {
 		answer{Protocol: Protocol, Search: "s", Key: "k.1", Device: "m/0:0", Result: result},
 		answer{Protocol: Protocol, Turns: []tune.Turns{{Times: []float64{1, 2}}, {Reason: "why"}}, Failed: "no"},
 		bestOf{Protocol: Protocol, Values: some, Result: result},
-		measurement{Protocol: Protocol, Configurations: []values{some, some}, Rounds: 7},
-		measurement{Protocol: Protocol, Configurations: []values{some, some}, Probe: true},
+		measurement{Protocol: Protocol, Configurations: []space.Named{some, some}, Rounds: 7},
+		measurement{Protocol: Protocol, Configurations: []space.Named{some, some}, Probe: true},
 	} {
 		f.Add(byte(i), encode(m))
 	}
@@ -52,7 +52,7 @@ func FuzzMessage(f *testing.F) {
 			sentOn[search](t, data)
 		case 2:
 			if w, good := sentOn[work](t, data); good {
-				c, err := configuration(p.Parameters(), w.Values)
+				c, err := p.Parameters().Configure(w.Values)
 				if err == nil && (c.Int("i") < 0 || c.Int("i") > 2) {
 					t.Errorf("%q: %s", data, c)
 				}
@@ -62,7 +62,7 @@ func FuzzMessage(f *testing.F) {
 			if !good {
 				return
 			}
-			c, err := configuration(p.Parameters(), some)
+			c, err := p.Parameters().Configure(some)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,13 +23,13 @@ import (
 // time. Each device has a subject for it, since the queue of a search cannot say which device takes a message. The coordinator repeats it
 // until it has the answer, which comes as all results do, or until the device is gone.
 type measurement struct {
-	Protocol       int      `json:"protocol"`
-	Search         string   `json:"search"` // its id
-	Key            string   `json:"key"`    // the answer has the same
-	Configurations []values `json:"configurations"`
-	Rounds         int      `json:"rounds"`
-	Observe        bool     `json:"observe,omitempty"` // as [tune.Reobserver] does
-	Probe          bool     `json:"probe,omitempty"`   // the only configuration, as [tune.Prober] does
+	Protocol       int           `json:"protocol"`
+	Search         string        `json:"search"` // its id
+	Key            string        `json:"key"`    // the answer has the same
+	Configurations []space.Named `json:"configurations"`
+	Rounds         int           `json:"rounds"`
+	Observe        bool          `json:"observe,omitempty"` // as [tune.Reobserver] does
+	Probe          bool          `json:"probe,omitempty"`   // the only configuration, as [tune.Prober] does
 
 	Retest tune.Retest `json:"retest,omitzero"` // of a probe
 }
@@ -97,7 +97,7 @@ func (t *session) measure(ctx context.Context) error {
 	a := answer{Protocol: Protocol, Search: t.ID, Key: m.Key, Device: t.announcement.Name()}
 	var all []space.Configuration
 	for _, v := range m.Configurations {
-		c, err := configuration(t.problem.Parameters(), v)
+		c, err := t.problem.Parameters().Configure(v)
 		if err != nil {
 			a.Failed = err.Error()
 			return t.finish(ctx, a)

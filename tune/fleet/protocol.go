@@ -12,7 +12,6 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/worker"
 )
@@ -107,13 +106,11 @@ type search struct {
 	Worker   worker.Options  `json:"settings"`
 }
 
-type values = map[string]record.JSONValue
-
 // work is a configuration to evaluate.
 type work struct {
-	Protocol int    `json:"protocol"`
-	Key      string `json:"key"` // of the configuration and this evaluation; the result has the same
-	Values   values `json:"values"`
+	Protocol int         `json:"protocol"`
+	Key      string      `json:"key"` // of the configuration and this evaluation; the result has the same
+	Values   space.Named `json:"values"`
 }
 
 // answer is the result of a work, or of a measurement.
@@ -153,25 +150,14 @@ func (a answer) resultOf(c space.Configuration, again tune.Retest) tune.Result {
 // bestOf is the best result so far of a search.
 type bestOf struct {
 	Protocol int         `json:"protocol"`
-	Values   values      `json:"values"`
+	Values   space.Named `json:"values"`
 	Result   tune.Result `json:"result"`
 }
 
-func valuesOf(c space.Configuration) values {
-	v := values{}
-	for i := range c.Len() {
-		v[c.Parameters().At(i).Name] = record.JSONValue{Value: c.At(i)}
-	}
+func valuesOf(c space.Configuration) space.Named {
+	v := space.Named{}
+	c.Assign(v)
 	return v
-}
-
-// configuration returns the configuration with some values.
-func configuration(p *space.Parameters, v values) (space.Configuration, error) {
-	plain := map[string]space.Value{}
-	for name, value := range v {
-		plain[name] = value.Value
-	}
-	return p.Configure(plain)
 }
 
 // keySeparator stands in a key between the configuration and the text that tells its evaluations from each other.

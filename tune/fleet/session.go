@@ -70,7 +70,7 @@ func (s *station) work(ctx context.Context, next search, others bool) error {
 func (c *Connection) observe(o tune.Observer, parameters *space.Parameters, m *nats.Msg) {
 	b, err := decode[bestOf](m.Data)
 	if err == nil {
-		b.Result.Configuration, err = configuration(parameters, b.Values)
+		b.Result.Configuration, err = parameters.Configure(b.Values)
 	}
 	if err != nil {
 		c.dropped.Add(1)
@@ -181,7 +181,7 @@ func (t *session) take(ctx context.Context, m jetstream.Msg) error {
 	w, err := decode[work](m.Data())
 	var c space.Configuration
 	if err == nil {
-		c, err = configuration(t.problem.Parameters(), w.Values)
+		c, err = t.problem.Parameters().Configure(w.Values)
 	}
 	if err == nil && keyOf(c) != aboutOf(w.Key) {
 		err = errors.New("the key is another one")

@@ -101,24 +101,24 @@ func NewHeader(p *problem.Problem, source string) Header {
 // headerJSON is the form of a header in files: its fields, of which some have values whose types are kept.
 type headerJSON struct {
 	*plainHeader
-	Parameters []parameterJSON      `json:"parameters"`
-	Constants  []constantJSON       `json:"constants,omitempty"`
-	Objective  objectiveJSON        `json:"objective"`
-	Baseline   map[string]JSONValue `json:"baseline,omitempty"`
+	Parameters []parameterJSON `json:"parameters"`
+	Constants  []constantJSON  `json:"constants,omitempty"`
+	Objective  objectiveJSON   `json:"objective"`
+	Baseline   space.Named     `json:"baseline,omitempty"`
 }
 
 // A plainHeader is a header without its methods.
 type plainHeader Header
 
 type parameterJSON struct {
-	Name   string      `json:"name"`
-	Values []JSONValue `json:"values"`
+	Name   string       `json:"name"`
+	Values space.Values `json:"values"`
 }
 
 type constantJSON struct {
-	Name  string    `json:"name"`
-	Value JSONValue `json:"value"`
-	Host  bool      `json:"host,omitempty"`
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"`
+	Host  bool            `json:"host,omitempty"`
 }
 
 // objectiveJSON is the first objective, with the further ones and the choice where there are several.
@@ -137,42 +137,20 @@ func (j objectiveJSON) objective() score.Objective {
 	return score.Objective{Name: j.Name, Maximize: j.Maximize, Choose: j.Choose, More: each.Of(j.More, objectiveJSON.objective)}
 }
 
-// A JSONValue is the value of a parameter in JSON. Numbers keep their types: a float that is a whole
-// number has a point.
-type JSONValue struct{ Value space.Value }
-
-// MarshalJSON writes a number, a bool or a text.
-func (v JSONValue) MarshalJSON() ([]byte, error) {
-	n, err := space.NormalizeValue(v.Value)
-	if err != nil {
-		return nil, err
-	}
-	return appendValue(nil, n), nil
-}
-
-// UnmarshalJSON reads a number, a bool or a text.
-func (v *JSONValue) UnmarshalJSON(raw []byte) (err error) {
-	v.Value, err = space.ParseValue(raw)
-	return err
-}
-
 // MarshalJSON is the first line of a run log.
 func (h Header) MarshalJSON() ([]byte, error) {
 	h.Started = h.Started.UTC()
 	plain := plainHeader(h)
-	j := headerJSON{plainHeader: &plain, Parameters: []parameterJSON{}, Objective: newObjectiveJSON(h.Objective)}
+	j := headerJSON{plainHeader: &plain, Parameters: []parameterJSON{}, Objective: newObjectiveJSON(h.Objective), Baseline: h.Baseline}
 	for _, p := range h.Parameters {
-		values := each.Of(p.Values, func(v space.Value) JSONValue { return JSONValue{v} })
-		j.Parameters = append(j.Parameters, parameterJSON{Name: p.Name, Values: values})
-	}
-	for name, v := range h.Baseline {
-		if j.Baseline == nil {
-			j.Baseline = map[string]JSONValue{}
-		}
-		j.Baseline[name] = JSONValue{v}
+		j.Parameters = append(j.Parameters, parameterJSON{p.Name, p.Values})
 	}
 	for _, c := range h.Constants {
-		j.Constants = append(j.Constants, constantJSON{c.Name, JSONValue{c.Value}, c.Host})
+		value, err := space.MarshalValue(c.Value)
+		if err != nil {
+			return nil, err
+		}
+		j.Constants = append(j.Constants, constantJSON{c.Name, value, c.Host})
 	}
 	return marshal(j)
 }
@@ -185,19 +163,16 @@ func (h *Header) UnmarshalJSON(raw []byte) error {
 		return err
 	}
 	*h = Header(plain)
-	h.Objective = j.Objective.objective()
+	h.Objective, h.Baseline = j.Objective.objective(), j.Baseline
 	for _, p := range j.Parameters {
-		values := each.Of(p.Values, func(v JSONValue) space.Value { return v.Value })
-		h.Parameters = append(h.Parameters, space.Parameter{Name: p.Name, Values: values})
-	}
-	for name, v := range j.Baseline {
-		if h.Baseline == nil {
-			h.Baseline = map[string]space.Value{}
-		}
-		h.Baseline[name] = v.Value
+		h.Parameters = append(h.Parameters, space.Parameter{Name: p.Name, Values: p.Values})
 	}
 	for _, c := range j.Constants {
-		h.Constants = append(h.Constants, definition.Constant{Name: c.Name, Value: c.Value.Value, Host: c.Host})
+		value, err := space.ParseValue(c.Value)
+		if err != nil {
+			return fmt.Errorf("constant %s: %w", c.Name, err)
+		}
+		h.Constants = append(h.Constants, definition.Constant{Name: c.Name, Value: value, Host: c.Host})
 	}
 	return nil
 }

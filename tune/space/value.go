@@ -78,10 +78,14 @@ func ParseInteger(text string) (Value, error) {
 // MarshalValue is a value as JSON. It keeps a float that is a whole number a float (2.0, not 2), so that it comes
 // back as one.
 func MarshalValue(v Value) ([]byte, error) {
-	if f, ok := v.(float64); ok {
-		return []byte(FormatValue(f)), nil
+	v, err := NormalizeValue(v)
+	if _, ok := v.(float64); ok {
+		return []byte(FormatValue(v)), nil
 	}
-	return json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return marshal(v)
 }
 
 // FormatValue is the text of a value as it is printed and handed to a kernel: decimal

@@ -18,7 +18,6 @@ import (
 
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -46,42 +45,15 @@ type objectiveJSON struct {
 
 // recordJSON is a line of a file. kernel_launcher reads config, problem_size, device_name and time.
 type recordJSON struct {
-	Config        []record.JSONValue `json:"config,omitzero"`         // in the order of the file's parameters
-	Configuration Values             `json:"configuration,omitempty"` // instead of Config, outside a file
-	ProblemSize   []int              `json:"problem_size"`
-	Constants     Values             `json:"constants,omitempty"`
-	Environment   environmentJSON    `json:"environment"`
-	Time          float64            `json:"time"`
-	Objective     *float64           `json:"objective,omitempty"` // unless it is the time
-	Verified      bool               `json:"verified"`
-	SourceDigest  string             `json:"source_digest,omitempty"`
-}
-
-// Values are the values of constants or of parameters. Numbers keep their types in JSON.
-type Values map[string]space.Value
-
-// MarshalJSON writes the values.
-func (v Values) MarshalJSON() ([]byte, error) {
-	typed := map[string]record.JSONValue{}
-	for name, value := range v {
-		typed[name] = record.JSONValue{Value: value}
-	}
-	return json.Marshal(typed)
-}
-
-// UnmarshalJSON reads the values.
-func (v *Values) UnmarshalJSON(data []byte) error {
-	var typed map[string]record.JSONValue
-	if err := json.Unmarshal(data, &typed); err != nil {
-		return err
-	}
-	for name, value := range typed {
-		if *v == nil {
-			*v = Values{}
-		}
-		(*v)[name] = value.Value
-	}
-	return nil
+	Config        space.Values    `json:"config,omitzero"`         // in the order of the file's parameters
+	Configuration space.Named     `json:"configuration,omitempty"` // instead of Config, outside a file
+	ProblemSize   []int           `json:"problem_size"`
+	Constants     space.Named     `json:"constants,omitempty"`
+	Environment   environmentJSON `json:"environment"`
+	Time          float64         `json:"time"`
+	Objective     *float64        `json:"objective,omitempty"` // unless it is the time
+	Verified      bool            `json:"verified"`
+	SourceDigest  string          `json:"source_digest,omitempty"`
 }
 
 // MarshalJSON writes the record as a file has it, with the names of the parameters.
@@ -218,7 +190,7 @@ func (f *File) decodeRecord(text []byte) (*Record, error) {
 			Name: strings.TrimSpace(e.Device), Vendor: e.Vendor, Type: e.Type, Platform: e.Platform, Driver: e.Driver,
 			Architecture: e.Architecture, UUID: e.UUID, PCI: e.PCI,
 		},
-		ProblemSize: j.ProblemSize, Constants: j.Constants, Configuration: Values{}, Time: j.Time, Objective: j.Time,
+		ProblemSize: j.ProblemSize, Constants: j.Constants, Configuration: space.Named{}, Time: j.Time, Objective: j.Time,
 		Verified: j.Verified, SourceDigest: j.SourceDigest, Date: parseDate(e.Date),
 	}
 	if n := e.ComputeCapability; r.Device.Architecture == "" && n >= 10 && n < 1000 && n == math.Trunc(n) {
@@ -228,7 +200,7 @@ func (f *File) decodeRecord(text []byte) (*Record, error) {
 		return nil, fmt.Errorf("config has %d values, and there are %d parameters", len(j.Config), len(f.Parameters))
 	}
 	for i, v := range j.Config {
-		r.Configuration[f.Parameters[i]] = v.Value
+		r.Configuration[f.Parameters[i]] = v
 	}
 	switch {
 	case r.Device.Name == "":
@@ -309,9 +281,9 @@ func (f *File) recordJSON(r *Record) recordJSON {
 	if f.Objective.Name != defaultObjective || r.Objective != r.Time {
 		j.Objective = &r.Objective
 	}
-	j.Config = []record.JSONValue{}
+	j.Config = space.Values{}
 	for _, name := range f.Parameters {
-		j.Config = append(j.Config, record.JSONValue{Value: r.Configuration[name]})
+		j.Config = append(j.Config, r.Configuration[name])
 	}
 	return j
 }

@@ -6,11 +6,13 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // An Overall is the configuration that is the best over all devices and sizes of a file.
 type Overall struct {
-	Configuration Values `json:"configuration"`
+	Configuration space.Named `json:"configuration"`
 
 	// Slowdown is the geometric mean of the slow-downs, at least 1: of the ratios of the configuration's
 	// objective to the best one, each for one device, driver, source and size.

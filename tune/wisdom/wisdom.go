@@ -56,14 +56,14 @@ type Record struct {
 	// unknown. The name is known.
 	Device hardware.Device
 
-	ProblemSize   []int     // one to three dimensions, x first, each at least 1
-	Constants     Values    // of the kernel; nil: unknown, or none
-	Configuration Values    // a value for each parameter of the file
-	Time          float64   // milliseconds of one launch, or of one run of a pipeline
-	Objective     float64   // positive; of the file's objective
-	Verified      bool      // the output was compared with the expected output
-	SourceDigest  string    // see [problem.Problem.KernelDigest]; "": unknown
-	Date          time.Time // of the measurement, UTC; zero: unknown
+	ProblemSize   []int       // one to three dimensions, x first, each at least 1
+	Constants     space.Named // of the kernel; nil: unknown, or none
+	Configuration space.Named // a value for each parameter of the file
+	Time          float64     // milliseconds of one launch, or of one run of a pipeline
+	Objective     float64     // positive; of the file's objective
+	Verified      bool        // the output was compared with the expected output
+	SourceDigest  string      // see [problem.Problem.KernelDigest]; "": unknown
+	Date          time.Time   // of the measurement, UTC; zero: unknown
 }
 
 // A Source says what FromLog takes from a record of a run.
@@ -109,7 +109,7 @@ func FromLog(r *record.Record, s Source) (*File, error) {
 			return nil, fmt.Errorf("%s: the objective %s is %v and the time %v ms, and both must be positive",
 				result.Configuration, f.Objective.Name, figures.Objective, figures.Time)
 		}
-		c := Values{}
+		c := space.Named{}
 		result.Configuration.Assign(c)
 		f.Records = append(f.Records, Record{
 			Device: device, ProblemSize: size, Constants: constantsOf(h.Constants), Configuration: c,
@@ -128,11 +128,11 @@ func FromLog(r *record.Record, s Source) (*File, error) {
 }
 
 // constantsOf returns the values of constants by name, nil if there are none.
-func constantsOf(constants []definition.Constant) Values {
-	var values Values
+func constantsOf(constants []definition.Constant) space.Named {
+	var values space.Named
 	for _, c := range constants {
 		if values == nil {
-			values = Values{}
+			values = space.Named{}
 		}
 		values[c.Name] = c.Number()
 	}
@@ -140,7 +140,7 @@ func constantsOf(constants []definition.Constant) Values {
 }
 
 // constantsText returns constants as «k=512, n=64», which is the same for equal ones.
-func constantsText(constants Values) string {
+func constantsText(constants space.Named) string {
 	texts := each.Of(slices.Sorted(maps.Keys(constants)), func(name string) string { return name + "=" + space.FormatValue(constants[name]) })
 	return strings.Join(texts, ", ")
 }
