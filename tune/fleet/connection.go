@@ -64,6 +64,8 @@ func Connect(ctx context.Context, address, name string, note func(text string)) 
 		note = func(string) {}
 	}
 	c := &Connection{again: make(chan struct{})}
+	opening, refuse := context.WithCancelCause(ctx)
+	defer refuse(nil)
 	options := append(own,
 		nats.Name(name), nats.MaxReconnects(-1), nats.CustomReconnectDelay(reconnectDelay), nats.Timeout(connectLimit),
 		nats.DisconnectErrHandler(func(n *nats.Conn, _ error) {
@@ -76,8 +78,12 @@ func Connect(ctx context.Context, address, name string, note func(text string)) 
 			go c.reconnected()
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			if !errors.Is(err, nats.ErrConsumerNotActive) { // the subscription begins anew by itself
-				note(fmt.Sprintf("The connection to the fleet: %v.", err))
+			switch {
+			case errors.Is(err, nats.ErrConsumerNotActive): // the subscription begins anew by itself
+			case errors.Is(err, nats.ErrPermissionViolation) && opening.Err() == nil:
+				refuse(err) // the server answers such a request by nothing else
+			default:
+				note(fmt.Sprintf("The connection to the fleet: %v.", advised(err)))
 			}
 		}),
 	)
@@ -86,7 +92,10 @@ func Connect(ctx context.Context, address, name string, note func(text string)) 
 		return nil, fmt.Errorf("connect to the fleet at %s: %w", strings.Join(a.shown, ","), advised(err))
 	}
 	c.nats = n
-	if err := c.prepareAllowed(ctx); err != nil {
+	if err = c.prepare(opening); err != nil {
+		if why := context.Cause(opening); why != nil {
+			err = why
+		}
 		n.Close()
 		return nil, fmt.Errorf("the server at %s: %w", strings.Join(a.shown, ","), advised(err))
 	}
@@ -121,27 +130,6 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-time.After(d):
 		return nil
 	}
-}
-
-// prepareAllowed is prepare, which ends as soon as the server says that the user has not the right to do something: the
-// server answers such a request by nothing else.
-func (c *Connection) prepareAllowed(ctx context.Context) error {
-	ctx, refuse := context.WithCancelCause(ctx)
-	defer refuse(nil)
-	usual := c.nats.Opts.AsyncErrorCB
-	c.nats.SetErrorHandler(func(n *nats.Conn, s *nats.Subscription, err error) {
-		if errors.Is(err, nats.ErrPermissionViolation) {
-			refuse(err)
-			return
-		}
-		usual(n, s, err)
-	})
-	defer c.nats.SetErrorHandler(usual)
-	err := c.prepare(ctx)
-	if why := context.Cause(ctx); err != nil && errors.Is(why, nats.ErrPermissionViolation) {
-		return why
-	}
-	return err
 }
 
 // open opens the streams and buckets, and makes those that are missing. A request that a cluster without a leader drops is no reason to wait
