@@ -45,7 +45,7 @@ type lookup func(name string) (k code, computed *expression.Node, err error)
 // part that is the cause, and the reason.
 func compile(e *expression.Expression, names lookup) ([]code, expression.Kind, error) {
 	c := compiler{lookup: names}
-	n, err := e.Nodes()
+	n, err := e.Root()
 	if c.err = err; err == nil {
 		c.add(n)
 		switch {
@@ -90,18 +90,13 @@ var operations = map[expression.Code]string{
 	expression.Not: "not", expression.And: "and", expression.Or: "or", expression.If: "if", expression.ToInt: "to_int",
 }
 
-// takesFloats are the operations that take any number as a float.
-var takesFloats = map[expression.Code]bool{
-	expression.Divide: true, expression.Power: true, expression.Ceil: true, expression.Floor: true, expression.Round: true,
-}
-
 // add adds a node.
 func (c *compiler) add(n *expression.Node) {
 	switch {
-	case n.Kind == expression.Number:
-		c.refuse(n.String(), "only the computation tells whether it is an integer or a float")
 	case n.Code == expression.Name:
 		c.addName(n)
+	case n.Code == expression.Let:
+		c.refuse(n.String(), "it declares a variable")
 	case n.Code == expression.Constant:
 		k, err := constantCode(n.Value)
 		if err != nil {
@@ -112,8 +107,6 @@ func (c *compiler) add(n *expression.Node) {
 		c.addIn(n)
 	case n.Code == expression.Call:
 		c.addCall(n)
-	case n.IsImplicit() && n.Args[0].Kind == expression.Number:
-		c.add(n.Args[0]) // refuses it
 	case n.Code == expression.ToFloat:
 		c.addFloat(n.Args[0])
 	default:
@@ -171,24 +164,15 @@ func (c *compiler) addIn(n *expression.Node) {
 	}
 }
 
-// addFloat adds a number as a float, also one of which only the computation tells whether it is an integer or a float.
+// addFloat adds a number as a float.
 func (c *compiler) addFloat(n *expression.Node) {
-	constant, isInt := n.Value.(int)
+	i, isInt := n.Value.(int)
 	switch {
-	case n.Code == expression.Constant && isInt:
-		c.push(code{"float", float64(constant)})
+	case isInt:
+		c.push(code{"float", float64(i)})
 	case n.Kind == expression.Int:
 		c.add(n)
 		c.operate("to_float", 1)
-	case n.Kind == expression.Number && n.Code == expression.If:
-		c.add(n.Args[0])
-		c.addFloat(n.Args[1])
-		c.addFloat(n.Args[2])
-		c.operate("if", 3)
-	case n.Kind == expression.Number && n.Function == "power" && n.Of == [2]expression.Kind{expression.Int, expression.Int}:
-		c.add(n.Args[0])
-		c.add(n.Args[1])
-		c.operate("power_float", 2)
 	default:
 		c.add(n)
 	}
@@ -197,16 +181,10 @@ func (c *compiler) addFloat(n *expression.Node) {
 // addOperation adds an operation and its arguments.
 func (c *compiler) addOperation(n *expression.Node) {
 	for _, a := range n.Args {
-		if a.IsImplicit() && takesFloats[n.Code] {
-			c.addFloat(a.Args[0])
-		} else {
-			c.add(a)
-		}
+		c.add(a)
 	}
 	name, of := operations[n.Code], n.Args[0].Kind
 	switch {
-	case of == expression.String && n.Code != expression.Equal:
-		c.refuse(n.String(), "texts are only compared for equality")
 	case n.Code == expression.Power && !isWholeOrHalf(n.Args[1]):
 		c.refuse(n.String(), roundedPower)
 	case n.Code == expression.Equal && of == expression.String:
@@ -234,6 +212,8 @@ func (c *compiler) addCall(n *expression.Node) {
 	switch {
 	case name == "compare" && floats == 1:
 		name = strings.Join(kinds, "_") + "_compare"
+	case name == "float power":
+		name = "power_float"
 	case name == "power" && floats > 0 && !isWholeOrHalf(n.Args[1]):
 		c.refuse(n.String(), roundedPower)
 		return

@@ -155,7 +155,7 @@ func (r *Rules) lookup(name string) (code, *expression.Node, error) {
 		if i := slices.IndexFunc(constants, func(c definition.Constant) bool { return c.Name == name }); i >= 0 {
 			e := r.problem.ConstantExpression(name)
 			if e != nil && slices.ContainsFunc(r.Names, func(given string) bool { return r.problem.Depends(name, given) }) {
-				n, err := e.Nodes()
+				n, err := e.Root()
 				return code{}, n, err
 			}
 			k, err := constantCode(constants[i].Number())

@@ -8,16 +8,16 @@
 //
 // expr-lang parses an expression and checks its types. Then the expression is lowered into nodes:
 // operations on numbers, conditions and texts. A node has a kind, is computed at once
-// if its arguments are constants, is printed as it was written, and has a program that computes
+// if its arguments are constants, and has a program that computes
 // it on words of 64 bits. [Expression.Eval] runs programs, and package space constructs search
-// spaces from nodes. An expression that has other parts (a list that is not constant, a predicate,
-// a variable) has no nodes, and the VM of expr-lang computes it.
+// spaces from nodes. An expression that has other parts (a list that is not constant, a predicate, a part of a text, a value of which
+// only the computation tells the kind) has no nodes: an interpreter computes its tree by the same operations. The interpreter also
+// supplies the message if a program fails.
 //
 // Package export turns nodes into rules that C and Python programs compute, with the same values.
 //
 // # Reasons
 //
-// An expression is parsed once and lowered into operations on 64-bit words, which compute two to three times as fast as expr-lang's VM,
-// and from which tune/space constructs spaces. The VM computes only expressions with lists, predicates or variables, and supplies the
-// message if an operation fails. FuzzAgainstVM compares the two.
+// Programs on words compute two to three times as fast as expr-lang's VM, which wraps around where an integer overflows. FuzzAgainstVM
+// compares values with those of the VM.
 package expression

@@ -1,28 +1,26 @@
 package expression
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
-	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/checker"
-	"github.com/expr-lang/expr/compiler"
 	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/optimizer"
 	"github.com/expr-lang/expr/parser"
 	syntax "github.com/expr-lang/expr/parser/operator"
 	"github.com/expr-lang/expr/types"
-	"github.com/expr-lang/expr/vm"
 
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/nearest"
@@ -31,13 +29,12 @@ import (
 // An Expression is a compiled expression of a specification. It is immutable and safe for
 // concurrent use.
 type Expression struct {
-	source  string
-	names   []string
-	program *vm.Program
-	root    *Node             // nil where only the VM can compute the expression
-	closure func() *evaluator // of the root
-	lowered *Node             // the root, also where only the VM can compute a part of it
-	used    Scope             // of the names; nil where there is a lowered root
+	source    string
+	names     []string
+	tree      ast.Node
+	root      *Node             // nil where a part has no node
+	reason    error             // why there is no root
+	evaluator func() *evaluator // of the root
 }
 
 // A Scope gives an expression its names: for each an example of the value that it will
@@ -54,7 +51,7 @@ func Compile(source string, scope Scope) (*Expression, error) {
 		return nil, errors.New("the expression is empty")
 	}
 	if text := strings.TrimSpace(source); text == fmt.Sprint(math.MinInt) {
-		source, _ = literal(math.MinInt) // its digits alone are no integer
+		source = "-9223372036854775807 - 1" // its digits alone are no integer
 	} else if isLarge(text) {
 		source = strconv.Quote(text)
 	}
@@ -92,23 +89,14 @@ func Compile(source string, scope Scope) (*Expression, error) {
 	if _, err := checker.Check(tree, config); err != nil {
 		return nil, readable(source, err)
 	}
-	e := &Expression{source: source, names: free.names}
-	e.lowered = lower(tree.Node, used)
-	switch root := e.lowered; {
-	case root == nil:
-		e.used = used
-	case !root.vm:
-		e.root = root
-		e.closure = sync.OnceValue(func() *evaluator { return newEvaluator(root) })
+	ast.Walk(&tree.Node, operatorAgain{})
+	l := lowerer{names: used}
+	e := &Expression{source: source, names: free.names, tree: tree.Node}
+	if e.root = l.lower(tree.Node); e.root == nil || e.root.Kind == Number {
+		e.root = nil
+		e.reason = cmp.Or(l.err, fmt.Errorf("%s: only the computation tells whether it is an integer or a float", e))
 	}
-	if e.root == nil { // else the VM must fail where programs fail: the optimizer leaves out x in «x or true»
-		if err := optimizer.Optimize(&tree.Node, config); err != nil {
-			return nil, readable(source, err)
-		}
-	}
-	if e.program, err = compiler.Compile(tree, config); err != nil {
-		return nil, readable(source, err)
-	}
+	e.evaluator = sync.OnceValue(func() *evaluator { return newEvaluator(e.root) })
 	return e, nil
 }
 
@@ -124,7 +112,7 @@ var language = sync.OnceValue(func() *conf.Config {
 		}
 	}
 	for _, f := range functions {
-		expr.Function(f.name, f.call, f.signature)(config)
+		config.Functions[f.name] = &builtin.Function{Name: f.name, Types: []reflect.Type{reflect.TypeOf(f.signature)}}
 	}
 	return config
 })
@@ -219,9 +207,19 @@ func namesIn(root *ast.Node) (*nameCollector, error) {
 	return c, nil
 }
 
+// operatorAgain makes operators of the calls of %.
+type operatorAgain struct{}
+
+func (operatorAgain) Visit(node *ast.Node) {
+	if n, ok := (*node).(*ast.CallNode); ok && n.Callee.String() == "%" {
+		ast.Patch(node, &ast.BinaryNode{Operator: "%", Left: n.Arguments[0], Right: n.Arguments[1]})
+	}
+}
+
 // readable turns an error of the compiler into one line with its place.
 func readable(source string, err error) error {
 	if at, is := errors.AsType[*file.Error](err); is {
+		at = at.Bind(file.NewSource(source))
 		return fmt.Errorf("in %q, column %d: %s", excerpt.Around(source, at.From+1), at.Column+1, at.Message)
 	}
 	return fmt.Errorf("in %q: %w", excerpt.Of(source), err)
@@ -242,33 +240,18 @@ func (e *Expression) Reads(names ...string) bool {
 	return slices.ContainsFunc(e.names, func(n string) bool { return slices.Contains(names, n) })
 }
 
-// Root is the expression as nodes; nil where it has parts that have none.
-func (e *Expression) Root() *Node { return e.root }
+// Root is the expression as nodes. The error names the innermost part that has no node, and says why.
+func (e *Expression) Root() (*Node, error) { return e.root, e.reason }
 
 // Eval computes the expression. The environment holds a value for every name that it
 // reads.
 func (e *Expression) Eval(environment map[string]any) (any, error) {
-	if e.root == nil {
-		return e.run(environment)
-	}
-	v, err := e.closure().eval(environment)
-	if err != nil {
-		if other, reason := e.run(environment); reason != nil || err == errKind {
-			return other, reason
+	if e.root != nil {
+		if v, ok := e.evaluator().eval(environment); ok {
+			return v, nil
 		}
-		return nil, fmt.Errorf("in %q: %w", e, err)
 	}
-	return v, nil
-}
-
-// run computes the expression by the VM of expr-lang: one that has no nodes, or one that fails, of
-// which the VM knows the reason unless an integer overflows: there it wraps around.
-func (e *Expression) run(environment map[string]any) (any, error) {
-	v, err := vm.Run(e.program, environment)
-	if err != nil {
-		return nil, readable(e.source, err)
-	}
-	return v, nil
+	return e.interpret(environment)
 }
 
 // Int computes the expression as an integer. A float that is a whole number is one.
@@ -295,7 +278,7 @@ func (e *Expression) Float(environment map[string]any) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	f, _, err := twoFloats([]any{v, 0})
+	f, err := toFloat(v)
 	if err != nil {
 		return 0, fmt.Errorf("%q is %s, not a number", e, describe(v))
 	}
@@ -320,7 +303,7 @@ func (e *Expression) Bool(environment map[string]any) (bool, error) {
 	if b, ok := v.(bool); ok {
 		return b, nil
 	}
-	f, _, err := twoFloats([]any{v, 0})
+	f, err := toFloat(v)
 	if err != nil {
 		return false, fmt.Errorf("%q is %s, not a condition", e, describe(v))
 	}

@@ -6,7 +6,8 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-	"strings"
+	"reflect"
+	"slices"
 )
 
 // builtins are the functions of expr-lang that an expression may call: those that
@@ -16,46 +17,57 @@ var builtins = []string{
 	"all", "any", "none", "one", "filter", "map", "count",
 }
 
-// A function is one that expressions have beyond expr-lang's. Nodes, their programs and the VM of
-// expr-lang compute it alike.
+// A function is one that expressions have beyond expr-lang's.
 type function struct {
 	name      string
-	signature any // a pointer to the type of a Go function
+	signature any // a Go function without a body
 	compute   func(params []any) (any, error)
-	ints      func(a, b int) (int, error)     // compute, of two integers; nil: see result
-	result    func(args []*Node) (Kind, bool) // of numbers; false: it does not take them
-	code      Code                            // the operation that it is with integers; else zero
+	ints      func(a, b int) (int, error) // compute, of two integers; nil: only compute
+	code      Code                        // the operation that it is with integers; else zero
 }
 
 var (
-	oneToInt   = new(func(any) int)
-	oneToFloat = new(func(any) float64)
-	two        = new(func(any, any) any)
-	twoToInt   = new(func(any, any) int)
-	twoInts    = new(func(int, int) int)
+	oneToInt   func(any) int
+	oneToFloat func(any) float64
+	two        func(any, any) any
+	twoToInt   func(any, any) int
+	twoToFloat func(any, any) float64
+	twoInts    func(int, int) int
 )
 
 // functions are the functions that expressions have beyond expr-lang's. Those behind div
 // compute as Python does. Integers that would leave 64 bits are errors of theirs.
 var functions = []function{
-	{"div", twoInts, onInts(quotient), quotient, onlyInts, Quotient},
-	{"floor_div", two, onNumbers(floorDivInts, floorDivFloats), floorDivInts, widest, FloorDiv},
-	{"floor_mod", two, onNumbers(floorModInts, floorModFloats), floorModInts, widest, FloorMod},
-	{"true_div", two, onNumbers(trueDivInts, trueDivFloats), nil, always(Float), 0},
-	{"power", two, onNumbers(powerInts, powerFloats), nil, powerKind, 0},
-	{"%", twoToInt, onInts(remainder), nil, onlyInts, Remainder},
-	{"compare", twoToInt, compareNumbers, nil, always(Int), 0},
-	{"round_down", oneToInt, toInt(math.Floor), nil, always(Int), 0},
-	{"round_up", oneToInt, toInt(math.Ceil), nil, always(Int), 0},
-	{"round_even", oneToInt, toInt(math.RoundToEven), nil, always(Int), 0},
-	{"truncate", oneToInt, toInt(math.Trunc), nil, always(Int), 0},
-	{"sqrt", oneToFloat, onFloat(math.Sqrt, func(f float64) bool { return f >= 0 }), nil, always(Float), 0},
-	{"log2", oneToFloat, onFloat(log2, func(f float64) bool { return f > 0 }), nil, always(Float), 0},
-	{"bit_and", twoToInt, onInts(bitAnd), bitAnd, onlyInts, 0},
-	{"bit_or", twoToInt, onInts(bitOr), bitOr, onlyInts, 0},
-	{"bit_xor", twoToInt, onInts(bitXor), bitXor, onlyInts, 0},
-	{"shift_left", twoToInt, onInts(shiftLeft), shiftLeft, onlyInts, 0},
-	{"shift_right", twoToInt, onInts(shiftRight), shiftRight, onlyInts, 0},
+	{"div", twoInts, onInts(quotient), quotient, Quotient},
+	{"floor_div", two, onNumbers(floorDivInts, floorDivFloats), floorDivInts, FloorDiv},
+	{"floor_mod", two, onNumbers(floorModInts, floorModFloats), floorModInts, FloorMod},
+	{"true_div", twoToFloat, onNumbers(trueDivInts, trueDivFloats), nil, 0},
+	{"power", two, onNumbers(powerInts, powerFloats), nil, 0},
+	{floatPower, twoToFloat, powerOfInts, nil, 0},
+	{"%", twoToInt, onInts(remainder), remainder, Remainder},
+	{"compare", twoToInt, compareNumbers, nil, 0},
+	{"round_down", oneToInt, toInt(math.Floor), nil, 0},
+	{"round_up", oneToInt, toInt(math.Ceil), nil, 0},
+	{"round_even", oneToInt, toInt(math.RoundToEven), nil, 0},
+	{"truncate", oneToInt, toInt(math.Trunc), nil, 0},
+	{"sqrt", oneToFloat, onFloat(math.Sqrt, func(f float64) bool { return f >= 0 }), nil, 0},
+	{"log2", oneToFloat, onFloat(log2, func(f float64) bool { return f > 0 }), nil, 0},
+	{"bit_and", twoToInt, onInts(bitAnd), bitAnd, 0},
+	{"bit_or", twoToInt, onInts(bitOr), bitOr, 0},
+	{"bit_xor", twoToInt, onInts(bitXor), bitXor, 0},
+	{"shift_left", twoToInt, onInts(shiftLeft), shiftLeft, 0},
+	{"shift_right", twoToInt, onInts(shiftRight), shiftRight, 0},
+}
+
+// floatPower is the power of integers as a float. Expressions cannot call it.
+const floatPower = "float power"
+
+func powerOfInts(params []any) (any, error) {
+	v, err := powerInts(params[0].(int), params[1].(int))
+	if err != nil {
+		return nil, err
+	}
+	return toFloat(v)
 }
 
 // functionNamed are the functions by name.
@@ -71,43 +83,22 @@ func init() {
 // so can name nothing else.
 func IsFunction(name string) bool { return functionNamed[name] != nil }
 
-// call is the function for the VM: its errors name it.
-func (f *function) call(params ...any) (any, error) {
-	v, err := f.compute(params)
-	if err != nil {
-		args := strings.Trim(strings.Repeat(", %v", len(params)), ", ")
-		return nil, fmt.Errorf("%s("+args+"): %w", append(append([]any{f.name}, params...), err)...)
+// result is the kind of the value of numbers; not ok where the function does not take them.
+func (f *function) result(args []*Node) (k Kind, ok bool) {
+	floats := slices.ContainsFunc(args, isFloat)
+	if slices.ContainsFunc(args, func(n *Node) bool { return n.Kind == Number }) {
+		return 0, false
 	}
-	return v, nil
-}
-
-func always(k Kind) func([]*Node) (Kind, bool) {
-	return func([]*Node) (Kind, bool) { return k, true }
-}
-
-// widest is a float where one is; an integer of integers.
-func widest(args []*Node) (Kind, bool) {
-	k := Int
-	for _, n := range args {
-		if n.Kind == Float || n.Kind == Number && k == Int {
-			k = n.Kind
-		}
+	switch out := reflect.TypeOf(f.signature).Out(0).Kind(); {
+	case out == reflect.Float64, out == reflect.Interface && floats:
+		return Float, true
+	case out == reflect.Int:
+		return Int, f.ints == nil || !floats
 	}
-	return k, true
-}
-
-// powerKind is not known of integers where the exponent may be negative, which makes it a float.
-func powerKind(args []*Node) (Kind, bool) {
-	k, _ := widest(args)
-	if k == Int && !args[1].isNatural() {
-		k = Number
+	if f.name == "power" && !args[1].isNatural() { // a negative exponent makes a float
+		return Number, true
 	}
-	return k, true
-}
-
-func onlyInts(args []*Node) (Kind, bool) {
-	k, _ := widest(args)
-	return Int, k != Float
+	return Int, true
 }
 
 var (
@@ -126,7 +117,7 @@ func onNumbers[T any](ints func(a, b int) (T, error), floats func(a, b float64) 
 		if aInt && bInt {
 			return ints(a, b)
 		}
-		x, y, err := twoFloats(params)
+		x, y, err := twoFloats(params[0], params[1])
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +146,7 @@ func toInt(round func(float64) float64) func([]any) (any, error) {
 		if i, ok := params[0].(int); ok {
 			return i, nil
 		}
-		f, _, err := twoFloats([]any{params[0], 0})
+		f, err := toFloat(params[0])
 		if err != nil {
 			return nil, err
 		}
@@ -169,7 +160,7 @@ func toInt(round func(float64) float64) func([]any) (any, error) {
 // onFloat computes with one number, of those that it is defined for.
 func onFloat(compute func(float64) float64, defined func(float64) bool) func([]any) (any, error) {
 	return func(params []any) (any, error) {
-		f, _, err := twoFloats([]any{params[0], 0})
+		f, err := toFloat(params[0])
 		if err == nil && !defined(f) {
 			err = errReal
 		}
@@ -180,18 +171,21 @@ func onFloat(compute func(float64) float64, defined func(float64) bool) func([]a
 	}
 }
 
-func twoFloats(params []any) (x, y float64, err error) {
-	for i, to := range []*float64{&x, &y} {
-		switch v := params[i].(type) {
-		case int:
-			*to = float64(v)
-		case float64:
-			*to = v
-		default:
-			return 0, 0, fmt.Errorf("%s is not a number", describe(v))
-		}
+func toFloat(v any) (float64, error) {
+	switch v := v.(type) {
+	case int:
+		return float64(v), nil
+	case float64:
+		return v, nil
 	}
-	return x, y, nil
+	return 0, fmt.Errorf("%s is not a number", describe(v))
+}
+
+func twoFloats(a, b any) (x, y float64, err error) {
+	if x, err = toFloat(a); err == nil {
+		y, err = toFloat(b)
+	}
+	return x, y, err
 }
 
 // log2 is exact for powers of two. It uses only operations that IEEE 754 rounds, unlike [math.Log2],
@@ -374,7 +368,7 @@ func product(a, b int) (p int, ok bool) {
 
 // compareNumbers is -1, 0 or 1 as a is less than, equal to or more than b, however large.
 func compareNumbers(params []any) (any, error) {
-	x, y, err := twoFloats(params)
+	x, y, err := twoFloats(params[0], params[1])
 	if err == nil && (math.IsNaN(x) || math.IsNaN(y)) {
 		err = errors.New("nothing compares with NaN")
 	}

@@ -2,148 +2,340 @@ package expression
 
 import (
 	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/expr-lang/expr/ast"
 
 	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/internal/excerpt"
 )
 
-// lower makes nodes of a tree that was parsed and checked; nil where it has parts that have
-// none. The kinds of names are those of their examples.
-func lower(n ast.Node, names Scope) *Node {
-	switch n := n.(type) {
+// A lowerer makes nodes of a tree that was parsed and checked. The kinds of names are those of their examples.
+type lowerer struct {
+	names     Scope
+	variables map[string]*Node
+	at        ast.Node
+	err       error // names the innermost part that has no node, and the reason; nil: none
+}
+
+// lower is the node of a part; nil where it has parts that have none.
+func (l *lowerer) lower(part ast.Node) *Node {
+	defer func(around ast.Node) { l.at = around }(l.at)
+	l.at = part
+	n := l.node(part)
+	switch part.(type) {
+	case *ast.ArrayNode, *ast.PointerNode, *ast.PredicateNode: // the part around it is to be named
+	default:
+		if n == nil && l.err == nil {
+			l.err = fmt.Errorf("%s: it has a list, a part of a text, or a value of which only the computation tells the kind", excerpt.Of(part.String()))
+		}
+	}
+	return n
+}
+
+func (l *lowerer) lowerAll(list []ast.Node) []*Node { return each.Of(list, l.lower) }
+
+func (l *lowerer) node(part ast.Node) *Node {
+	switch part := part.(type) {
 	case *ast.IntegerNode:
-		return newConstant(n.Value)
+		return l.constant(part.Value)
 	case *ast.FloatNode:
-		return newConstant(n.Value)
+		return l.constant(part.Value)
 	case *ast.BoolNode:
-		return newConstant(n.Value)
+		return l.constant(part.Value)
 	case *ast.StringNode:
-		return newConstant(n.Value)
+		return l.constant(part.Value)
 	case *ast.IdentifierNode:
-		return named(n.Value, "", names[n.Value])
+		if v := l.variables[part.Value]; v != nil {
+			return v
+		}
+		return l.named(part.Value, "", l.names[part.Value])
+	case *ast.VariableDeclaratorNode:
+		return l.variable(part)
 	case *ast.MemberNode:
-		return lowerMember(n, names)
+		return l.named(l.field(part))
 	case *ast.UnaryNode:
-		a := lower(n.Node, names)
-		switch n.Operator {
+		a := l.lower(part.Node)
+		switch part.Operator {
 		case "-":
-			return apply(Negate, a)
+			return l.apply(Negate, a)
 		case "+":
 			return a
 		}
-		return apply(Not, a)
+		return l.apply(Not, a)
 	case *ast.BinaryNode:
-		return lowerBinary(n, names)
+		return l.binary(part)
 	case *ast.ConditionalNode:
-		parts := lowerAll([]ast.Node{n.Cond, n.Exp1, n.Exp2}, names)
-		return apply(If, parts...)
+		return l.apply(If, l.lower(part.Cond), l.lower(part.Exp1), l.lower(part.Exp2))
 	case *ast.BuiltinNode:
-		return lowerCall(n.Name, n.Arguments, names)
+		return l.call(part.Name, l.lowerAll(part.Arguments))
 	case *ast.CallNode:
-		if callee, ok := n.Callee.(*ast.IdentifierNode); ok {
-			return lowerCall(callee.Value, n.Arguments, names)
-		}
+		return l.call(part.Callee.String(), l.lowerAll(part.Arguments))
 	}
 	return nil
 }
 
-func lowerAll(list []ast.Node, names Scope) []*Node {
-	return each.Of(list, func(n ast.Node) *Node { return lower(n, names) })
+// constant is a constant; nil where the value has no kind.
+func (l *lowerer) constant(v any) *Node {
+	k, ok := KindOf(v)
+	if !ok {
+		return nil
+	}
+	return &Node{Operation: Operation{Code: Constant, Kind: k}, Value: v, tree: l.at}
 }
 
-func named(name, field string, example any) *Node {
+func (l *lowerer) named(name, field string, example any) *Node {
 	k, ok := KindOf(example)
 	if !ok {
 		return nil
 	}
-	return &Node{Operation: Operation{Code: Name, Kind: k}, Name: name, Field: field}
+	return &Node{Operation: Operation{Code: Name, Kind: k}, Name: name, Field: field, tree: l.at}
 }
 
-// lowerMember is a field of a record, such as device.local_memory.
-func lowerMember(n *ast.MemberNode, names Scope) *Node {
-	record, ok := n.Node.(*ast.IdentifierNode)
-	field, also := n.Property.(*ast.StringNode)
-	if !ok || !also || n.Optional {
+// field is a name, or a field of a record, such as device.local_memory, with its example.
+func (l *lowerer) field(part ast.Node) (name, field string, example any) {
+	switch part := part.(type) {
+	case *ast.IdentifierNode:
+		return part.Value, "", l.names[part.Value]
+	case *ast.MemberNode:
+		name, field, example = l.field(part.Node)
+		record, _ := example.(map[string]any)
+		if property, ok := part.Property.(*ast.StringNode); ok {
+			return name, strings.TrimPrefix(field+"."+property.Value, "."), record[property.Value]
+		}
+	}
+	return "", "", nil
+}
+
+func (l *lowerer) variable(part *ast.VariableDeclaratorNode) *Node {
+	value := l.lower(part.Value)
+	if value == nil || value.Kind == Number {
 		return nil
 	}
-	fields, ok := names[record.Value].(map[string]any)
-	if !ok {
+	if l.variables == nil {
+		l.variables = map[string]*Node{}
+	}
+	l.variables[part.Name] = &Node{Operation: Operation{Code: Local, Kind: value.Kind}, Name: part.Name, tree: l.at}
+	defer delete(l.variables, part.Name)
+	body := l.lower(part.Expr)
+	if body == nil || body.Kind == Number {
 		return nil
 	}
-	return named(record.Value, field.Value, fields[field.Value])
+	n := l.operation(Let, body.Kind, value, body)
+	n.Name = part.Name
+	return n
 }
 
 // synonyms are operators that can be written in two ways.
 var synonyms = map[string]string{"&&": "and", "||": "or", "^": "**"}
 
-func lowerBinary(n *ast.BinaryNode, names Scope) *Node {
-	a := lower(n.Left, names)
-	if n.Operator == "in" {
-		return lowerIn(a, n.Right, names)
+func (l *lowerer) binary(part *ast.BinaryNode) *Node {
+	a := l.lower(part.Left)
+	if part.Operator == "in" {
+		return l.in(a, part.Right)
 	}
-	b := lower(n.Right, names)
-	switch n.Operator {
-	case "==", "!=", "<", "<=", ">", ">=":
-		return compared(n.Operator, a, b)
+	b := l.lower(part.Right)
+	switch part.Operator {
+	case "<", "<=", "==", ">", ">=", "!=":
+		return l.compared(part.Operator, a, b)
+	case "%":
+		return l.call("%", []*Node{a, b})
 	}
-	code, ok := codeOf(cmp.Or(synonyms[n.Operator], n.Operator), false)
+	code, ok := codeOf(cmp.Or(synonyms[part.Operator], part.Operator), false)
 	if !ok {
 		return nil
 	}
-	return apply(code, a, b)
+	return l.apply(code, a, b)
 }
 
-// lowerIn is «x in [1, 2, 3]» and «x in 1..3», of whole numbers and of texts.
-func lowerIn(a *Node, in ast.Node, names Scope) *Node {
-	switch in := in.(type) {
+// compared is one of the comparisons < <= > >= == !=; nil where it does not apply.
+func (l *lowerer) compared(operator string, a, b *Node) *Node {
+	switch operator {
+	case "<":
+		return l.apply(Less, a, b)
+	case "<=":
+		return l.apply(LessEqual, a, b)
+	case ">":
+		return l.apply(Less, b, a)
+	case ">=":
+		return l.apply(LessEqual, b, a)
+	case "!=":
+		return l.apply(Not, l.apply(Equal, a, b))
+	}
+	return l.apply(Equal, a, b)
+}
+
+// Condition is a node as a condition: of a number, whether it is not 0; of a text, whether it is
+// not empty.
+func (n *Node) Condition() *Node {
+	l := lowerer{at: n.tree}
+	switch n.Kind {
+	case Bool:
+		return n
+	case String:
+		return l.compared("!=", n, l.constant(""))
+	}
+	return l.compared("!=", n, l.constant(0))
+}
+
+// in is «x in [1, 2, 3]» and «x in 1..3», of whole numbers and of texts.
+func (l *lowerer) in(a *Node, list ast.Node) *Node {
+	switch list := list.(type) {
 	case *ast.ArrayNode:
-		items := lowerAll(in.Nodes, names)
-		if !slices.ContainsFunc(items, func(i *Node) bool { return i == nil || i.Code != Constant }) {
-			return apply(In, append([]*Node{a}, items...)...)
+		items := l.lowerAll(list.Nodes)
+		other := func(n *Node) bool { return n == nil || n.Kind != a.Kind }
+		switch {
+		case a == nil || a.Kind != Int && a.Kind != String || slices.ContainsFunc(items, other):
+			return nil
+		case !slices.ContainsFunc(items, func(i *Node) bool { return i.Code != Constant }):
+			return l.apply(In, append([]*Node{a}, items...)...)
+		case slices.ContainsFunc(items, (*Node).fails): // all items are computed, also those behind an equal one
+			return nil
 		}
-		return lowerAmong(a, items)
+		result := l.constant(false)
+		for _, i := range items {
+			result = l.apply(Or, result, l.apply(Equal, a, i))
+		}
+		return result
 	case *ast.BinaryNode:
-		first, last := lower(in.Left, names), lower(in.Right, names)
-		if in.Operator == ".." && a != nil && a.Kind == Int && first != nil && first.Kind == Int && last != nil && last.Kind == Int {
-			return apply(And, apply(LessEqual, first, a), apply(LessEqual, a, last))
+		first, last := l.lower(list.Left), l.lower(list.Right)
+		if list.Operator == ".." && a != nil && a.Kind == Int && first != nil && first.Kind == Int && last != nil && last.Kind == Int {
+			return l.apply(And, l.apply(LessEqual, first, a), l.apply(LessEqual, a, last))
 		}
+	default:
+		l.lower(list) // names a list of the device as the part without a node
 	}
 	return nil
 }
 
-// lowerAmong compares with items one by one. All of them are computed, also those behind an equal
-// one: nil where that can fail.
-func lowerAmong(a *Node, items []*Node) *Node {
-	result := newConstant(false)
-	for _, i := range items {
-		if a == nil || i == nil || a.Kind != i.Kind || a.Kind != Int && a.Kind != String || i.fails() {
-			return nil
-		}
-		result = apply(Or, result, apply(Equal, a, i))
+// call is a function of numbers.
+func (l *lowerer) call(name string, args []*Node) *Node {
+	if slices.ContainsFunc(args, func(n *Node) bool { return n == nil || !n.Kind.isNumber() }) {
+		return nil
 	}
-	return result
-}
-
-// lowerCall is a function of the language, of numbers.
-func lowerCall(name string, arguments []ast.Node, names Scope) *Node {
-	args := lowerAll(arguments, names)
-	if IsFunction(name) {
-		return callOf(name, args...)
+	if f := functionNamed[name]; f != nil {
+		k, ok := f.result(args)
+		switch {
+		case !ok:
+			return nil
+		case f.code != Constant && k == Int:
+			return l.apply(f.code, args...)
+		}
+		n := l.operation(Call, k, args...)
+		n.Function = name
+		return l.made(n)
 	}
 	code, ok := codeOf(name, true)
 	switch {
 	case !ok || len(args) == 0:
 		return nil
 	case code != Minimum && code != Maximum:
-		return apply(code, args...)
-	case len(args) == 1:
-		return nil // of a list
+		return l.apply(code, args...)
 	}
 	a := args[0]
 	for _, b := range args[1:] {
-		a = apply(code, a, b)
+		a = l.apply(code, a, b)
 	}
 	return a
+}
+
+// apply is an operation on nodes; nil where one of them is nil or of a kind that the operation does
+// not take. An integer beside a float becomes a float.
+func (l *lowerer) apply(code Code, args ...*Node) *Node {
+	if slices.Contains(args, nil) {
+		return nil
+	}
+	d, k := &operators[code], args[0].Kind
+	same := !slices.ContainsFunc(args, func(n *Node) bool { return n.Kind != k })
+	numbers := !slices.ContainsFunc(args, func(n *Node) bool { return !n.Kind.isNumber() })
+	switch {
+	case code == If:
+		return l.choice(args[0], args[1], args[2])
+	case d.gives.has(k) && d.takes.has(k) && k != Bool:
+		return args[0] // the conversion of what it is already
+	case code != Minimum && code != Maximum && (d.takes == floatKind || !same && slices.ContainsFunc(args, isFloat)) && numbers:
+		args = each.Of(args, l.float)
+		same, k = true, Float
+	}
+	switch {
+	case !same || !d.takes.has(k):
+		return nil
+	case code == And || code == Or:
+		return l.connect(code, args[0], args[1])
+	case d.gives != 0:
+		k = Kind(bits.TrailingZeros8(uint8(d.gives)))
+	}
+	n := l.made(l.operation(code, k, args...))
+	if args[0].Kind == String && n.Code != Constant && code != Equal && code != In {
+		return nil // texts are only compared
+	}
+	return n
+}
+
+func isFloat(n *Node) bool { return n.Kind == Float }
+
+// connect is «and» or «or». A constant that decides or does not matter is left out: but not one
+// that decides behind what may fail.
+func (l *lowerer) connect(code Code, a, b *Node) *Node {
+	neutral := code == And
+	switch {
+	case a.Value == neutral:
+		return b
+	case a.Value != nil, b.Value == neutral:
+		return a
+	}
+	return l.operation(code, Bool, a, b)
+}
+
+// choice is one of two nodes of a kind by a condition.
+func (l *lowerer) choice(condition, then, otherwise *Node) *Node {
+	switch {
+	case condition.Kind != Bool || then.Kind != otherwise.Kind || then.Kind == Number:
+		return nil
+	case condition.Value == true:
+		return then
+	case condition.Value == false:
+		return otherwise
+	}
+	return l.operation(If, then.Kind, condition, then, otherwise)
+}
+
+// float is a number as a float. The conversion is not printed: operators do it themselves.
+func (l *lowerer) float(n *Node) *Node {
+	if n.Kind == Float {
+		return n
+	}
+	if n.Kind == Number { // only a power is
+		power := l.operation(Call, Float, n.Args...)
+		power.Function, power.tree = floatPower, n.tree
+		return power
+	}
+	r := l.operation(ToFloat, Float, n)
+	r.IsImplicit, r.tree = true, n.tree
+	return r
+}
+
+// operation is a node that is not computed.
+func (l *lowerer) operation(code Code, k Kind, args ...*Node) *Node {
+	n := &Node{Operation: Operation{Code: code, Kind: k}, Args: args, tree: l.at}
+	for i, a := range args[:min(len(args), len(n.Of))] {
+		n.Of[i] = a.Kind
+	}
+	return n
+}
+
+// made is the node: as a constant where its arguments are constants and its value is finite.
+func (l *lowerer) made(n *Node) *Node {
+	if slices.ContainsFunc(n.Args, func(a *Node) bool { return a.constant() == nil }) {
+		return n
+	}
+	v, err := n.compute(each.Of(n.Args, (*Node).constant))
+	if f, ok := v.(float64); err != nil || ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+		return n
+	}
+	return l.constant(v)
 }

@@ -87,7 +87,7 @@ func (s withSources) Open(name string) (fs.File, error) {
 }
 
 // readsDeviceText matches the exceededLimit of a restriction that looks for an extension or within the name of the vendor.
-var readsDeviceText = regexp.MustCompile(`: device\.(extensions: it is neither|vendor contains "\w+": texts are only)`)
+var readsDeviceText = regexp.MustCompile(`: device\.(extensions|vendor contains "\w+"): it has a list, a part of a text`)
 
 // exporting makes the cases of a problem.
 type exporting struct {

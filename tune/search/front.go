@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"math"
+	"math/rand/v2"
 	"slices"
 )
 
@@ -95,58 +96,204 @@ func crowd(points [][]float64, front []int, all []standing) {
 	}
 }
 
-// Hypervolume returns the volume that points dominate within the box below a reference point: what is worse than one of
-// the points and better than the reference in all objectives. All objectives are minimised. It slices the volume along the
-// last objective, so that for n points and d objectives it takes time O(n^(d-1) log n) (Zitzler and Thiele,
-// «Multiobjective evolutionary algorithms», IEEE Transactions on Evolutionary Computation 3(4), 1999).
-func Hypervolume(points [][]float64, reference []float64) float64 {
-	var inside [][]float64
-	for _, p := range points {
-		if !slices.ContainsFunc(p, math.IsNaN) && within(p, reference) {
-			inside = append(inside, p)
-		}
-	}
-	return volume(NonDominated(inside), reference)
+// An improvement computes the expected hypervolume improvement of a candidate: the volume, between the front and a
+// reference point, that the candidate is expected to dominate and the front does not. The model predicts independent
+// normal distributions of the objectives. All objectives are minimised.
+//
+// The volume is an integral over the points that the front does not dominate, of the probability that the candidate
+// dominates them (Emmerich, Giannakoglou and Naujoks, «Single- and multiobjective evolutionary optimization assisted by
+// Gaussian random field metamodels», IEEE Transactions on Evolutionary Computation 10(4), 2006). With two objectives, the
+// front divides the region into strips, and the integral over a strip is a product of two expectations (Emmerich, Yang,
+// Deutz, Wang and Fonseca, «A multicriteria generalization of Bayesian global optimization», 2016). With more, the
+// integral is estimated at random points of the region, the same ones for all candidates.
+type improvement struct {
+	front     [][]float64 // in ascending order of the first objective
+	reference []float64
+
+	// With more than two objectives: the lower end of the region, random points of the region, and its volume.
+	low     []float64
+	samples [][]float64
+	volume  float64
 }
 
-// within reports whether a point is better than another one in all objectives.
-func within(p, reference []float64) bool {
-	for k := range reference {
-		if !(p[k] < reference[k]) {
-			return false
-		}
+const (
+	// hypervolumeSamples is the number of random points in the region, and hypervolumeTries bounds the number of points
+	// that are drawn for them.
+	hypervolumeSamples = 128
+	hypervolumeTries   = 4096
+	// negligible is the number of standard deviations below the mean at which the front must dominate a candidate for
+	// it to be worth nothing.
+	negligible = 4
+)
+
+// newImprovement returns the improvement of the front of some points, which must be within the reference.
+func newImprovement(points [][]float64, reference []float64, rng *rand.Rand) *improvement {
+	v := &improvement{front: NonDominated(points), reference: reference}
+	if len(reference) > 2 {
+		v.sample(rng)
 	}
-	return true
+	return v
 }
 
-// volume is Hypervolume for the points of a front within the reference, in ascending order.
-func volume(front [][]float64, reference []float64) float64 {
-	d := len(reference)
-	switch {
-	case len(front) == 0:
+// sample draws points of the region between the front and the reference. The region has no lower end; it is cut off
+// below the best values by as much as these are better than the reference.
+func (v *improvement) sample(rng *rand.Rand) {
+	low := slices.Clone(v.reference)
+	v.low = low
+	for _, p := range v.front {
+		for k := range low {
+			low[k] = min(low[k], p[k])
+		}
+	}
+	box := 1.0
+	for k, r := range v.reference {
+		low[k] -= r - low[k]
+		box *= r - low[k]
+	}
+	tries := 0
+	for ; tries < hypervolumeTries && len(v.samples) < hypervolumeSamples; tries++ {
+		z := make([]float64, len(low))
+		for k, r := range v.reference {
+			z[k] = low[k] + rng.Float64()*(r-low[k])
+		}
+		if !slices.ContainsFunc(v.front, func(p []float64) bool { return Dominates(p, z) }) {
+			v.samples = append(v.samples, z)
+		}
+	}
+	v.volume = box * float64(len(v.samples)) / float64(tries)
+}
+
+// expected returns the expected improvement of a candidate by the means and the standard deviations that the models
+// predict. It returns 0 if that is certainly negligible.
+func (v *improvement) expected(means, deviations []float64) float64 {
+	hopeless := func(p []float64) bool {
+		for k, y := range p {
+			if y > means[k]-negligible*deviations[k] {
+				return false
+			}
+		}
+		return true
+	}
+	if slices.ContainsFunc(v.front, hopeless) || hopeless(v.reference) {
 		return 0
-	case d == 1:
-		return reference[0] - front[0][0]
-	case d == 2:
-		total, above := 0.0, reference[1]
-		for _, p := range front {
-			total += (reference[0] - p[0]) * (above - p[1])
-			above = p[1]
-		}
-		return total
 	}
-	byLast := slices.SortedStableFunc(slices.Values(front), func(a, b []float64) int { return cmp.Compare(a[d-1], b[d-1]) })
-	total := 0.0
-	var slice [][]float64
-	for i, p := range byLast {
-		slice = append(slice, p[:d-1])
-		to := reference[d-1]
-		if i+1 < len(byLast) {
-			to = byLast[i+1][d-1]
+	if len(v.reference) == 2 {
+		return v.exact(means, deviations)
+	}
+	sum := 0.0
+	for _, z := range v.samples {
+		p := 1.0
+		for k, y := range z {
+			if deviations[k] > 0 {
+				p *= normal((y - means[k]) / deviations[k])
+			} else if y < means[k] {
+				p = 0
+			}
 		}
-		if to > p[d-1] {
-			total += (to - p[d-1]) * volume(NonDominated(slice), reference[:d-1])
+		sum += p
+	}
+	if sum == 0 {
+		return 0
+	}
+	return v.volume * sum / float64(len(v.samples))
+}
+
+// exact is expected for two objectives. The strip between two neighbours of the front, from x to next, reaches from below
+// up to the second objective of the first neighbour. If a candidate has the objectives a and b, it dominates a part of the
+// strip of the width (next - a)⁺ - (x - a)⁺ and of the height (top - b)⁺, which are independent.
+func (v *improvement) exact(means, deviations []float64) float64 {
+	total, before, top := 0.0, 0.0, v.reference[1]
+	for i := 0; i <= len(v.front); i++ {
+		next := v.reference[0]
+		if i < len(v.front) {
+			next = v.front[i][0]
+		}
+		to := shortfall(next, means[0], deviations[0])
+		total += (to - before) * shortfall(top, means[1], deviations[1])
+		if before = to; i < len(v.front) {
+			top = v.front[i][1]
 		}
 	}
 	return total
+}
+
+// shortfall returns by how much a normally distributed value is expected to be below a level; it counts as 0 above it.
+func shortfall(level, mean, deviation float64) float64 {
+	if deviation <= 0 {
+		return max(0, level-mean)
+	}
+	return expectedImprovement(mean, deviation, level)
+}
+
+// referenceMargin is how far the reference point lies beyond the worst values of the front, as a share of the front's
+// range, and leastMargin at least, in standard deviations of all targets. The ends of the front are worth more the farther it
+// is. A front that is narrow in one objective, such as energy within its scatter, would leave hardly anything to improve on
+// without the second.
+const (
+	referenceMargin = 0.5
+	leastMargin     = 0.5
+)
+
+// improvement returns the improvement of the front of the points of a model search, those without an observation
+// included: the model believes its predictions.
+func (m *modelSearch) improvement(predictions []*prediction) *improvement {
+	var points [][]float64
+	for at, i := range m.points {
+		if y, ok := m.memory.objective(i); ok && math.IsInf(y, 1) {
+			continue // failed
+		}
+		p := make([]float64, len(predictions))
+		for k := range p {
+			p[k] = predictions[k].targets[at]
+		}
+		points = append(points, p)
+	}
+	front := NonDominated(points)
+	reference := make([]float64, len(predictions))
+	for k := range reference {
+		least, most := math.Inf(1), math.Inf(-1)
+		for _, p := range front {
+			least, most = min(least, p[k]), max(most, p[k])
+		}
+		switch {
+		case len(front) == 0: // all failed: the targets are 0
+			reference[k] = 1
+		case most > least:
+			reference[k] = most + max(leastMargin, referenceMargin*(most-least))
+		default: // the deviation of all targets is 1
+			reference[k] = most + 1
+		}
+	}
+	return newImprovement(front, reference, m.rng)
+}
+
+// Logarithms returns the logarithms of values, because times and errors differ by orders of magnitude. A 0 among them
+// counts as a tenth of the least positive value. Values of both signs are returned as they are. A failure, +Inf, counts
+// as the worst value.
+func Logarithms(values []float64) []float64 {
+	least, most, negative := math.Inf(1), math.Inf(-1), false
+	allNegative := true
+	for _, y := range values {
+		if math.IsInf(y, 1) {
+			continue
+		}
+		most, negative, allNegative = max(most, y), negative || y < 0, allNegative && y < 0
+		if y > 0 {
+			least = min(least, y)
+		}
+	}
+	scaled := make([]float64, len(values))
+	for i, y := range values {
+		y = min(y, most)
+		switch {
+		case math.IsInf(most, -1): // all failed
+		case allNegative:
+			scaled[i] = -math.Log(-y)
+		case negative || math.IsInf(least, 1):
+			scaled[i] = y
+		default:
+			scaled[i] = math.Log(max(y, least/10))
+		}
+	}
+	return scaled
 }

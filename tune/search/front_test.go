@@ -36,7 +36,7 @@ func TestHypervolume(t *testing.T) {
 				want++
 			}
 		}
-		if got := Hypervolume(points, reference); got != want {
+		if got := hypervolume(points, reference); got != want {
 			t.Fatalf("the hypervolume of %v is %v, want %v", points, got, want)
 		}
 	}
@@ -71,7 +71,7 @@ func TestExpectedImprovement(t *testing.T) {
 			}
 			deviations[rng.IntN(2*d)%d] *= float64(rng.IntN(2)) // 0 at times
 			const draws = 10_000
-			before, mean, square := Hypervolume(points, reference), 0.0, 0.0
+			before, mean, square := hypervolume(points, reference), 0.0, 0.0
 			for range draws {
 				y := make([]float64, d)
 				for k := range y {
@@ -80,7 +80,7 @@ func TestExpectedImprovement(t *testing.T) {
 						y[k] = max(y[k], v.low[k])
 					}
 				}
-				gain := Hypervolume(append(slices.Clip(points), y), reference) - before
+				gain := hypervolume(append(slices.Clip(points), y), reference) - before
 				mean += gain / draws
 				square += gain * gain / draws
 			}

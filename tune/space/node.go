@@ -32,8 +32,8 @@ const (
 	opaqueCode    // a restriction that has no nodes: a condition on digits
 )
 
-// An opaque condition is computed from the values of parameters by something else: the VM
-// of expr-lang, or the rows of a table.
+// An opaque condition is computed from the values of parameters by something else: an
+// expression that has lists or variables, or the rows of a table.
 type opaque struct {
 	compute func(args []uint64) (uint64, error) // of its arguments, mostly digits of parameters
 	fails   bool
@@ -52,7 +52,7 @@ func newNodes(p *Parameters, environment map[string]any) *nodes {
 	return &nodes{parameters: p, environment: environment, made: map[string]*node{}, texts: map[string]uint64{}}
 }
 
-// of is the node of a part of an expression; nil where only expr-lang can compute it.
+// of is the node of a part of an expression; nil where package expression must compute it.
 func (b *nodes) of(n *expression.Node) *node {
 	switch n.Code {
 	case expression.Constant:
@@ -62,6 +62,8 @@ func (b *nodes) of(n *expression.Node) *node {
 			return b.parameterNode(index)
 		}
 		return b.value(n.Lookup(b.environment))
+	case expression.Let:
+		return nil
 	}
 	args := make([]*node, len(n.Args))
 	for i, a := range n.Args {
@@ -129,14 +131,8 @@ func (b *nodes) boundsOf(n *node, args []expression.Bounds) expression.Bounds {
 	return expression.BoundsOf(n.Kind, lo, hi)
 }
 
-// value is a constant; nil where its type is none of the language of nodes.
-func (b *nodes) value(v Value) *node {
-	if _, ok := expression.KindOf(v); !ok {
-		return nil
-	}
-	k, raw := b.raw(v)
-	return b.constant(k, raw)
-}
+// value is a constant.
+func (b *nodes) value(v Value) *node { return b.constant(b.raw(v)) }
 
 // constant is a constant of a kind.
 func (b *nodes) constant(k expression.Kind, raw uint64) *node {
@@ -215,10 +211,7 @@ func (b *nodes) parameterNode(parameter int) *node {
 
 // raw is a value in 64 bits, with its kind.
 func (b *nodes) raw(v Value) (expression.Kind, uint64) {
-	k, ok := expression.KindOf(v)
-	if !ok {
-		panic("space: a value that is not normalized")
-	}
+	k, _ := expression.KindOf(v)
 	text, ok := v.(string)
 	if !ok {
 		return k, expression.Raw(v)

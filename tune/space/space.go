@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"math/big"
+	"math/rand/v2"
 
 	"github.com/ndtune/ndtune/tune/expression"
 )
@@ -286,4 +287,67 @@ func (s *Space) Survivors(p int) []Value {
 		}
 	}
 	return values
+}
+
+// A walk goes down the diagrams of a space, parameter by parameter, all at once: the order of
+// the space is that of the parameters, whatever groups they are in.
+type walk struct {
+	space *Space
+	nodes []uint32 // by diagram, where the walk is
+	left  []uint64 // by diagram, the combinations from there
+}
+
+func (s *Space) walk() *walk {
+	w := &walk{space: s, nodes: make([]uint32, len(s.diagrams)), left: make([]uint64, len(s.diagrams))}
+	for i, d := range s.diagrams {
+		w.left[i] = d.count()
+	}
+	return w
+}
+
+// at is the level of a parameter, and the node there that the walk has come to.
+func (w *walk) at(parameter int) (*level, uint32) {
+	home := w.space.home[parameter]
+	return &w.space.diagrams[home.diagram].levels[home.level], w.nodes[home.diagram]
+}
+
+// others is the number of combinations that all other diagrams have left.
+func (w *walk) others(parameter int) uint64 {
+	own := w.space.home[parameter].diagram
+	n := uint64(1)
+	for i, left := range w.left {
+		if i != own {
+			n = multiplyCounts(n, left)
+		}
+	}
+	return n
+}
+
+// follow goes along an edge.
+func (w *walk) follow(parameter int, edge uint32) {
+	home := w.space.home[parameter]
+	levels := w.space.diagrams[home.diagram].levels
+	w.nodes[home.diagram] = levels[home.level].to[edge]
+	w.left[home.diagram] = 1
+	if next := home.level + 1; next < len(levels) {
+		w.left[home.diagram] = levels[next].counts[w.nodes[home.diagram]]
+	}
+}
+
+// Sample is n different indices, uniformly drawn; all of them where there are fewer.
+// (Floyd's algorithm: Bentley and Floyd, CACM 30(9), 1987; then shuffled.)
+func (s *Space) Sample(n int, r *rand.Rand) []int {
+	n = max(0, min(n, s.length))
+	drawn := make(map[int]bool, n)
+	sample := make([]int, 0, n)
+	for j := s.length - n; j < s.length; j++ {
+		i := r.IntN(j + 1)
+		if drawn[i] {
+			i = j
+		}
+		drawn[i] = true
+		sample = append(sample, i)
+	}
+	r.Shuffle(n, func(i, j int) { sample[i], sample[j] = sample[j], sample[i] })
+	return sample
 }
