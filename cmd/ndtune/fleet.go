@@ -35,10 +35,8 @@ func (o *fleetOptions) flag(usage string) cli.Flag {
 
 // searchFlags are those of a command that searches.
 func (o *fleetOptions) searchFlags(usage string) []cli.Flag {
-	return []cli.Flag{o.flag(usage), &cli.IntFlag{
-		Name: "agents", Destination: &o.agents, Category: categoryFleet, DefaultText: "with the devices that are there",
-		Usage: "begin when the fleet has `N` agents",
-	}}
+	return []cli.Flag{o.flag(usage), numberFlag(&o.agents, "agents", categoryFleet,
+		"begin when the fleet has `N` agents (default: with the devices that are there)")}
 }
 
 // connect connects to the fleet.
@@ -198,19 +196,13 @@ whoever may use the fleet (docs/fleet.md says what that means).
    ndtune agent --fleet 'tls://fleet.example.org:4222?credentials=agent.seed' --device gpu`,
 		Flags: []cli.Flag{
 			o.fleet.flag("work for the fleet"),
-			&cli.StringFlag{
-				Name: "device", Aliases: []string{"d"}, Destination: &o.device, Category: categoryEvaluation,
-				Usage: "`DEVICE` to offer: index, platform:device, cpu, gpu, or a part of its name; several with commas (default: all)",
-			},
-			&cli.IntFlag{
-				Name: "workers", Destination: &o.workers, Category: categoryEvaluation, DefaultText: "as many as are worth their start",
-				Usage: "at most `N` processes that build, for each device",
-			},
-			&cli.StringFlag{
-				Name: "name", Destination: &o.name, Category: categoryFleet,
-				Usage: "`NAME` of this machine in the fleet (default: its host name); devices of one machine are measured one after " +
-					"the other by ndtune compare",
-			},
+			textFlag(&o.device, "device d", categoryEvaluation,
+				"`DEVICE` to offer: index, platform:device, cpu, gpu, or a part of its name; several with commas (default: all)"),
+			numberFlag(&o.workers, "workers", categoryEvaluation,
+				"at most `N` processes that build, for each device (default: as many as are worth their start)"),
+			textFlag(&o.name, "name", categoryFleet,
+				"`NAME` of this machine in the fleet (default: its host name); devices of one machine are measured one after "+
+					"the other by ndtune compare"),
 			newAllowFlag(&o.allow, "let searches do `WHAT`, which are refused otherwise: commands, run those that specifications name "+
 				"(verify.command, kernel.command); settings, change those of these devices while they measure: "+
 				"locked clocks, the power limit (docs/observers.md); both with a comma"),
