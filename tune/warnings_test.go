@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 func TestSplitWarnings(t *testing.T) {
@@ -39,6 +41,17 @@ func TestCompilerWarningsAreToldOnceAndBounded(t *testing.T) {
 		results = append(results, Result{Warnings: fmt.Sprintf("warning: number %d", i)})
 	}
 	if told := compilerWarnings(results); len(told) != maxWarnings || told[maxWarnings-1] != "The compiler has more warnings, which are not shown." {
+		t.Errorf("%q", told)
+	}
+}
+
+// TestWrongOutputsThatAgree: many equal outputs cast a doubt on the reference.
+func TestWrongOutputsThatAgree(t *testing.T) {
+	results := []Result{{Status: Correctness, Outputs: 1}, {Status: Correctness, Outputs: 2}, {Status: Correctness, Outputs: 1}}
+	if told := Warnings(nil, results, hardware.Device{}); len(told) != 1 || told[0] != "Of 3 wrong outputs 2 are equal to each other: is the reference right?" {
+		t.Errorf("%q", told)
+	}
+	if told := Warnings(nil, results[:2], hardware.Device{}); len(told) > 0 {
 		t.Errorf("%q", told)
 	}
 }

@@ -3,16 +3,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/ndtune/ndtune/tune/capture"
 )
 
 // TestInterruptedCapture interrupts ndtune while a program is captured: the program gets the signal, and what was captured can be used.
@@ -48,13 +45,10 @@ func TestInterruptedCapture(t *testing.T) {
 	// A search that is interrupted still has an answer.
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	k := &capturing{console: &console{}, options: &searchOptions{}, app: &capture.Application{Folder: filepath.Join(folder, "captured")}}
-	if k.profile, err = capture.ReadProfile(k.app.Folder); err != nil {
-		t.Fatal(err)
-	}
-	all, err := k.examine(interrupted)
-	if !errors.Is(err, context.Canceled) || !slices.ContainsFunc(all, func(a *capture.Answer) bool { return a.Kernel == "scale" && a.Here > 0 }) {
-		t.Errorf("%v, %v; want what is known of scale", all, err)
+	var printed, notes bytes.Buffer
+	status := execute(interrupted, []string{"ndtune", "capture", "tune", filepath.Join(folder, "captured"), "--json"}, nil, &output{to: &printed}, &notes, nil)
+	if status != statusInterrupted || !strings.Contains(printed.String(), `"here_ms"`) {
+		t.Errorf("status %d, %s%s; want what is known of scale", status, &printed, &notes)
 	}
 
 	s = startProgram(t, folder, environment, "capture", "run", "-o", "again", "--", "sh", "-c", program)

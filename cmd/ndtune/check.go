@@ -220,7 +220,7 @@ func (o *tuneOptions) checkFlag() cli.Flag {
 }
 
 // checkFinalists checks the finalists of a search for faults of the kernel, or the best configurations if there are no finalists.
-func (j *job) checkFinalists(ctx context.Context, outcome *tune.Outcome) error {
+func checkFinalists(ctx context.Context, j *job, outcome *tune.Outcome) error {
 	if outcome == nil || outcome.Best == nil || ctx.Err() != nil {
 		return nil
 	}

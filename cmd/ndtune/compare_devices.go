@@ -51,7 +51,7 @@ func (k *comparing) openDevices(ctx context.Context) (err error) {
 	for _, l := range chosen {
 		at := place{devices: []device.Listed{l}, label: labels[l.Index], listing: l.Selector()}
 		if k.fleet != nil {
-			at = k.fleet.place(l, labels[l.Index])
+			at = placeInFleet(k.fleet, l, labels[l.Index])
 		}
 		k.addTargets(at, identities[l.Index])
 	}

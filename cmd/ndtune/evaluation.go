@@ -64,7 +64,7 @@ func (o *evaluationOptions) read(c *cli.Context) error {
 			"or add --fleet ''", o.Workers)
 	}
 	o.shared = sharedReserve(c)
-	for _, name := range timeoutFlags {
+	for _, name := range []string{"build-timeout", "kernel-timeout"} {
 		if o.InProcess && c.IsSet(name) {
 			return wrong("--workers 0 has no worker to watch: leave out --%s", name)
 		}

@@ -89,18 +89,6 @@ func (f *searchFleet) close() {
 	}
 }
 
-// place returns the place of the targets on the devices of a kind.
-func (f *searchFleet) place(l device.Listed, label string) place {
-	at := place{devices: []device.Listed{l}, label: label}
-	var names []string
-	for _, a := range f.kinds[l.Index].Devices {
-		names = append(names, a.Name())
-		at.machines = append(at.machines, a.Machine)
-	}
-	at.listing = fmt.Sprintf("kind %d: %s", l.Index, strings.Join(names, ", "))
-	return at
-}
-
 type showOptions struct {
 	fleet fleetOptions
 	json  bool

@@ -176,7 +176,11 @@ func TestComparisonOverAFleet(t *testing.T) {
 		}
 		return s.end()
 	}
-	listed := func() (devices []listedDevice) {
+	type fleetDevice struct {
+		Machine, Name string
+		Default       bool
+	}
+	listed := func() (devices []fleetDevice) {
 		t.Helper()
 		ended := run("", "devices", "--json")
 		if err := json.Unmarshal([]byte(ended.out), &devices); err != nil {

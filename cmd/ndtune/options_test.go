@@ -18,16 +18,16 @@ import (
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
-// parse returns the options that a command reads from a command line. The command is not run.
+// parse returns the options that a command reads from a command line, flags first. The command is not run.
 func parse[O any](t *testing.T, of func(runner[O]) *cli.Command, line string) (*O, *console, error) {
 	t.Helper()
 	var options *O
 	var on *console
-	app := newApp()
-	app.Commands = []*cli.Command{of(func(_ context.Context, c *console, o *O) error { options, on = o, c; return nil })}
-	setUsageErrors(app.Commands)
-	app.Reader, app.Writer, app.ErrWriter = strings.NewReader(""), io.Discard, io.Discard
-	err := app.Run(flagsFirst(app, strings.Fields("ndtune "+line)))
+	app := &cli.App{
+		Commands:                  []*cli.Command{of(func(_ context.Context, c *console, o *O) error { options, on = o, c; return nil })},
+		DisableSliceFlagSeparator: true, Reader: strings.NewReader(""), Writer: io.Discard, ErrWriter: io.Discard,
+	}
+	err := app.Run(strings.Fields("ndtune " + line))
 	return options, on, err
 }
 
@@ -41,26 +41,26 @@ func TestTuneOptions(t *testing.T) {
 		of   func(*tuneOptions, *console) any
 		want any
 	}{
-		{"k.yaml --set n=4 -p x=1,2 -p y=3 --observe energy,clock", func(o *tuneOptions, _ *console) any {
+		{"--set n=4 -p x=1,2 -p y=3 --observe energy,clock k.yaml", func(o *tuneOptions, _ *console) any {
 			return []any{o.spec.path, o.spec.changes.Set, o.spec.changes.Parameters["x"], o.spec.changes.Observe}
 		}, []any{"k.yaml", map[string]string{"n": "4"}, []space.Value{1, 2}, []string{"energy", "clock"}}},
 		{"k.yaml", evaluation, []any{false, 0, 0, worker.DefaultBuildTimeout, worker.DefaultKernelTimeout, false, false}},
-		{"--workers 3 --iterations 9 k.yaml --build-timeout 2s --kernel-timeout 3s --allow settings -v", evaluation,
+		{"--workers 3 --iterations 9 --build-timeout 2s --kernel-timeout 3s --allow settings -v k.yaml", evaluation,
 			[]any{false, 3, 9, 2 * time.Second, 3 * time.Second, true, true}},
-		{"k.yaml --workers 0", evaluation, []any{true, 0, 0, worker.DefaultBuildTimeout, worker.DefaultKernelTimeout, false, false}},
-		{"k.yaml --strategy pso:popsize=9 --seed 3", func(o *tuneOptions, _ *console) any { return []any{o.by, o.seed} },
+		{"--workers 0 k.yaml", evaluation, []any{true, 0, 0, worker.DefaultBuildTimeout, worker.DefaultKernelTimeout, false, false}},
+		{"--strategy pso:popsize=9 --seed 3 k.yaml", func(o *tuneOptions, _ *console) any { return []any{o.by, o.seed} },
 			[]any{session.Strategy{Name: "pso", Options: map[string]string{"popsize": "9"}}, uint64(3)}},
-		{"k.yaml --max-evals 7 --time-limit 90s --patience 5", func(o *tuneOptions, _ *console) any {
+		{"--max-evals 7 --time-limit 90s --patience 5 k.yaml", func(o *tuneOptions, _ *console) any {
 			return []any{o.maxEvaluations, o.timeLimit, o.patience}
 		}, []any{7, 90 * time.Second, 5}},
-		{"k.yaml --prior a.jsonl --prior find", func(o *tuneOptions, _ *console) any { return []any{o.prior.paths, o.prior.find} }, []any{[]string{"a.jsonl"}, true}},
-		{"k.yaml --prior none", func(o *tuneOptions, _ *console) any { return o.prior.find }, false},
-		{"k.yaml --log l --retry-failures=compile,timeout", func(o *tuneOptions, _ *console) any { return []tune.Status(o.retry) },
+		{"--prior a.jsonl --prior find k.yaml", func(o *tuneOptions, _ *console) any { return []any{o.prior.paths, o.prior.find} }, []any{[]string{"a.jsonl"}, true}},
+		{"--prior none k.yaml", func(o *tuneOptions, _ *console) any { return o.prior.find }, false},
+		{"--log l --retry-failures=compile,timeout k.yaml", func(o *tuneOptions, _ *console) any { return []tune.Status(o.retry) },
 			[]tune.Status{tune.Compile, tune.Timeout}},
-		{"k.yaml -o a.json --output b.csv -q --check -d gpu", func(o *tuneOptions, c *console) any {
+		{"-o a.json -o b.csv -q --check -d gpu k.yaml", func(o *tuneOptions, c *console) any {
 			return []any{o.outputs.Value(), c.quiet, c.verbose, o.check, o.device}
 		}, []any{[]string{"a.json", "b.csv"}, true, false, true, "gpu"}},
-		{"- --json", func(o *tuneOptions, c *console) any { return []any{o.spec.isInput(), o.json, c.stream != nil} }, []any{true, true, true}},
+		{"--json -", func(o *tuneOptions, c *console) any { return []any{o.spec.isInput(), o.json, c.stream != nil} }, []any{true, true, true}},
 	} {
 		o, c, err := parse(t, tuneCommand, "tune "+test.line)
 		if err != nil {
@@ -71,13 +71,11 @@ func TestTuneOptions(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"a.yaml b.yaml":                         "one specification at a time",
-		"k.yaml --workers -1":                   "--workers -1",
-		"k.yaml --workers 0 --build-timeout 1s": "leave out --build-timeout",
-		"k.yaml --strategy pso,mls":             "a search has one strategy",
-		"k.yaml --prior none --prior a":         "none excludes all records",
-		"k.yaml --max-evals 0":                  "--max-evals 0: want a positive number",
-		"k.yaml -p x":                           "-p: ",
-		"k.yaml --quiet --verbose":              "exclude each other",
+		"--workers -1 k.yaml":                   "--workers -1",
+		"--workers 0 --build-timeout 1s k.yaml": "leave out --build-timeout",
+		"--strategy pso,mls k.yaml":             "a search has one strategy",
+		"--prior none --prior a k.yaml":         "none excludes all records",
+		"-p x k.yaml":                           "-p: ",
 	} {
 		if o, _, err := parse(t, tuneCommand, "tune "+line); o != nil || err == nil || !isUsage(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)
@@ -86,7 +84,7 @@ func TestTuneOptions(t *testing.T) {
 }
 
 func TestRunOptions(t *testing.T) {
-	for line, iterations := range map[string]int{"k.yaml": 0, "k.yaml --iterations 4": 4, "k.yaml --iterations 0": device.Untimed} {
+	for line, iterations := range map[string]int{"k.yaml": 0, "--iterations 4 k.yaml": 4, "--iterations 0 k.yaml": device.Untimed} {
 		o, c, err := parse(t, runCommand, "run "+line)
 		if err != nil || o.evaluation.on(c).Iterations != iterations {
 			t.Errorf("%s: %v, %v", line, o, err)
@@ -95,7 +93,7 @@ func TestRunOptions(t *testing.T) {
 }
 
 func TestCompareOptions(t *testing.T) {
-	o, _, err := parse(t, compareCommand, "compare k.yaml a.jsonl -d 0,1:0 --default x=1 --time-limit 5s --log l.jsonl -o c.json")
+	o, _, err := parse(t, compareCommand, "compare -d 0,1:0 --default x=1 --time-limit 5s --log l.jsonl -o c.json k.yaml a.jsonl")
 	if err != nil || o.devices != "0,1:0" || o.configuration != "x=1" || o.timeLimit != 5*time.Second || o.log != "l.jsonl" ||
 		!reflect.DeepEqual(o.paths, []string{"k.yaml", "a.jsonl"}) || !reflect.DeepEqual(o.outputs.Value(), []string{"c.json"}) {
 		t.Errorf("%+v, %v", o, err)

@@ -12,7 +12,6 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/session"
-	"github.com/ndtune/ndtune/tune/simulate"
 )
 
 // Values of --prior that are no files.
@@ -110,27 +109,6 @@ func priorText(r session.Prior, p *problem.Problem) string {
 	return text
 }
 
-// add gives the priors to the recordings.
-func (o *priorOptions) add(ctx context.Context, recordings []*simulate.Recording) error {
-	priors, err := o.load(ctx, "", nil)
-	if err != nil {
-		return fmt.Errorf("--prior: %w", err)
-	}
-	for _, r := range priors.Named {
-		for _, n := range recordings {
-			if n.Objective.Several() {
-				return errors.New("--prior: a prior helps to improve one objective, and the records have several")
-			}
-			prior, err := r.Prior(r.Name, n.Space.Parameters(), n.Objective)
-			if err != nil {
-				return fmt.Errorf("--prior %s: for %s: %w", r.Path, n.Name, err)
-			}
-			n.Priors = append(n.Priors, prior)
-		}
-	}
-	return nil
-}
-
 // trustText says what a prior was found to be worth.
 func trustText(t search.Trust) string {
 	text := fmt.Sprintf("prior %s: rank correlation %.2f with the results of the search", t.Name, t.Agreement)
@@ -144,12 +122,4 @@ func trustText(t search.Trust) string {
 		text += "; its best configurations were no better than others"
 	}
 	return text
-}
-
-// simulatedTrustText is trustText for the mean over repeats.
-func simulatedTrustText(name string, t simulate.Trust) string {
-	return fmt.Sprintf("prior %s: at the end, rank correlation %.2f with the results of the search; "+
-		"said how much each parameter matters in %.0f%% of the searches; "+
-		"its best configurations were a good beginning in %.0f%%",
-		name, t.Agreement, 100*t.Scales, 100*t.Won)
 }

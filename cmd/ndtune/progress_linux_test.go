@@ -3,13 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/standin/screen"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
@@ -51,26 +51,26 @@ func TestDisplay(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		environment map[string]string
-		size        screenSize
+		size        screen.Size
 		display     []string
 		color       bool
 	}{
-		{"colours", nil, screenSize{24, 120}, []string{
+		{"colours", nil, screen.Size{Rows: 24, Columns: 120}, []string{
 			" 60% ████████████░░░░░░░░  6 of 10 configurations, 1.5 a second, 3s left",
 			"best 2.000ms  block_size_x=2",
 			"2 beyond the device's limits, 1 did not compile",
 		}, true},
-		{"no colours", map[string]string{"NO_COLOR": "1"}, screenSize{24, 120}, []string{
+		{"no colours", map[string]string{"NO_COLOR": "1"}, screen.Size{Rows: 24, Columns: 120}, []string{
 			" 60% ████████████░░░░░░░░  6 of 10 configurations, 1.5 a second, 3s left",
 			"best 2.000ms  block_size_x=2",
 			"2 beyond the device's limits, 1 did not compile",
 		}, false},
-		{"NO_COLOR without a value says nothing", map[string]string{"NO_COLOR": ""}, screenSize{24, 30}, []string{
+		{"NO_COLOR without a value says nothing", map[string]string{"NO_COLOR": ""}, screen.Size{Rows: 24, Columns: 30}, []string{
 			" 60% ████████████░░░░░░░░  6…",
 			"best 2.000ms  block_size_x=2",
 			"2 beyond the device's limits…",
 		}, true},
-		{"only prints", map[string]string{"TERM": "dumb"}, screenSize{24, 120}, nil, false},
+		{"only prints", map[string]string{"TERM": "dumb"}, screen.Size{Rows: 24, Columns: 120}, nil, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Setenv("TERM", "xterm")
@@ -79,8 +79,8 @@ func TestDisplay(t *testing.T) {
 				t.Setenv(name, value)
 			}
 			for _, ended := range []bool{false, true} {
-				terminal := openTerminal(t, test.size)
-				notes := newNoteWriter(terminal.slave)
+				terminal := screen.Open(t, test.size)
+				notes := newNoteWriter(terminal.Slave)
 				p := newProgress(notes, 10, "configuration", false)
 				p.objective = score.Objective{Name: "time"}
 				fmt.Fprintln(notes, "kernel k")
@@ -91,7 +91,7 @@ func TestDisplay(t *testing.T) {
 					if i == 0 || i == 3 {
 						text = fmt.Sprint("result ", i)
 					}
-					p.add(results[i], terminal.slave, text)
+					p.add(results[i], terminal.Slave, text)
 				}
 				fmt.Fprintln(notes, "a note\nof two lines")
 				if p.notes != nil {
@@ -102,8 +102,8 @@ func TestDisplay(t *testing.T) {
 					p.finish()
 					want = want[:5]
 				}
-				printed := terminal.hangUp()
-				if got := shown(t, test.size, printed); !slices.Equal(got, append(want, "")) {
+				printed := terminal.HangUp()
+				if got := screen.Shown(t, test.size, printed); !slices.Equal(got, append(want, "")) {
 					t.Errorf("ended %v: the screen shows\n%s\nnot\n%s", ended, strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
 				if colored := regexp.MustCompile(`\x1b\[\d*m`).MatchString(printed); colored != test.color {
@@ -128,8 +128,8 @@ func TestDisplaysOfSearches(t *testing.T) {
 		24: {"a note", "A: Using: A", "B: one", "B: two", "A", "    0% ░░░░░░░░░░░░░░░░░░░░  0 of 10 configurations", "B", "   50% ██████████░░░░░░░░░░  1 of 2 configurations, 1 a second, 1s left", "  best 5.000ms  block_size_x=0", ""},
 		5:  {"a note", "A: Using: A", "B: one", "B: two", "A", "    0% ░░░░░░░░░░░░░░░░░░░░  0 of 10 configurations", "B", "   50% ██████████░░░░░░░░░░  1 of 2 configurations, 1 a second, 1s left", ""},
 	} {
-		terminal := openTerminal(t, screenSize{rows, 120})
-		notes := newNoteWriter(terminal.slave)
+		terminal := screen.Open(t, screen.Size{Rows: rows, Columns: 120})
+		notes := newNoteWriter(terminal.Slave)
 		var all []*progress
 		for i, label := range []string{"A", "B", "C"} {
 			p := newProgress(notes.labelled(label), []int{10, 2, 3}[i], "configuration", false)
@@ -143,7 +143,7 @@ func TestDisplaysOfSearches(t *testing.T) {
 		all[1].add(someResults(t, 5)[0], all[1].notes, "")
 		all[1].notes.show(all[1].lines(time.Second)) // as it is then
 		all[2].finish()
-		if got := shown(t, terminal.size, terminal.hangUp()); !slices.Equal(got, want) {
+		if got := screen.Shown(t, terminal.Size, terminal.HangUp()); !slices.Equal(got, want) {
 			t.Errorf("%d rows: the screen shows\n%s\nnot\n%s", rows, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
@@ -217,62 +217,6 @@ func TestLineIsCut(t *testing.T) {
 		line{{string(runes[:half]), green}, {string(runes[half:]), plain}}.write(&b, 5, false)
 		if b.String() != want {
 			t.Errorf("%q: %q, want %q", text, b.String(), want)
-		}
-	}
-}
-
-// TestTerminalOfASearch gives the program a terminal for all that it prints.
-func TestTerminalOfASearch(t *testing.T) {
-	d := needDevice(t)
-	for _, dumb := range []bool{false, true} {
-		folder := specFolder(t)
-		terminal := openTerminal(t, screenSize{24, 150})
-		c := exec.Command("ndtune", "tune", "faults.yaml", "--device", d.Selector)
-		c.Dir, c.Stdout, c.Stderr = folder, terminal.slave, terminal.slave
-		c.Env = append(programEnvironment(folder), "TERM=xterm")
-		if dumb {
-			c.Env = append(c.Env, "TERM=dumb")
-		}
-		err := c.Run()
-		printed := terminal.hangUp()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, printed)
-		}
-		lines := shown(t, terminal.size, printed)
-		if all := strings.Join(lines, "\n"); !strings.HasPrefix(lines[0], "Using: ") || strings.Contains(all, "█") || strings.Contains(all, "░") || !strings.Contains(all, "\nbest performing configuration: ") {
-			t.Errorf("TERM=dumb %v: at the end the screen shows\n%s", dumb, all)
-		}
-		for _, part := range []string{`  0% ░{20}  0 of \d+ configurations`, `best [\d.]+ms\x1b\[m  fault=`, `\x1b\[33m.*[12] did not compile`, `, \d+s left`} {
-			if found := regexp.MustCompile(part).MatchString(printed); found == dumb {
-				t.Errorf("TERM=dumb %v: %s was shown: %v\n%q", dumb, part, found, printed)
-			}
-		}
-	}
-}
-
-// TestLinesOnATerminal: they are columns of the parameters that vary. Elsewhere they have all parameters.
-func TestLinesOnATerminal(t *testing.T) {
-	d := needDevice(t)
-	folder := specFolder(t)
-	terminal := openTerminal(t, screenSize{24, 150})
-	c := exec.Command("ndtune", "tune", "add.yaml", "--device", d.Selector, "-p", "per_item=1", "-p", "block_size_x=8,16,1024")
-	c.Dir, c.Stdout, c.Stderr = folder, terminal.slave, terminal.slave
-	c.Env = append(programEnvironment(folder), "TERM=xterm")
-	err := c.Run()
-	printed := terminal.hangUp()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, printed)
-	}
-	all := strings.Join(shown(t, terminal.size, printed), "\n")
-	for _, line := range []string{
-		`fixed: per_item=1`,
-		`block_size_x=8     time=[\d.]+ms +GB/s=[\d.]+`,
-		`block_size_x=16    time=[\d.]+ms +GB/s=[\d.]+`,
-		`block_size_x=1024  time=[\d.]+ms +GB/s=[\d.]+( +measured once)?`,
-		`best performing configuration: block_size_x=\d+, per_item=1, time=.*`,
-	} {
-		if !regexp.MustCompile(`(?m)^` + line + `$`).MatchString(all) {
-			t.Errorf("the screen shows no line %s:\n%s", line, all)
 		}
 	}
 }

@@ -176,7 +176,7 @@ func (o *simulateOptions) plan(ctx context.Context) (plan simulate.Plan, err err
 		return plan, errors.New("with several objectives, no best value compares the strategies; name one with --objective, " +
 			"or write the traces alone, with -o FILE.jsonl")
 	}
-	if err = o.prior.add(ctx, plan.Recordings); err != nil {
+	if err = o.addPriors(ctx, plan.Recordings); err != nil {
 		return plan, err
 	}
 	if err = o.addStrategies(ctx, &plan); err != nil {
@@ -389,4 +389,33 @@ func checkpointsJSON(values []float64, checkpoints []int) json.RawMessage {
 		return fmt.Sprintf(`"%d":%s`, n, value)
 	}
 	return json.RawMessage("{" + joinTexts(",", member, checkpoints...) + "}")
+}
+
+// addPriors gives the priors to the recordings.
+func (o *simulateOptions) addPriors(ctx context.Context, recordings []*simulate.Recording) error {
+	priors, err := o.prior.load(ctx, "", nil)
+	if err != nil {
+		return fmt.Errorf("--prior: %w", err)
+	}
+	for _, r := range priors.Named {
+		for _, n := range recordings {
+			if n.Objective.Several() {
+				return errors.New("--prior: a prior helps to improve one objective, and the records have several")
+			}
+			prior, err := r.Prior(r.Name, n.Space.Parameters(), n.Objective)
+			if err != nil {
+				return fmt.Errorf("--prior %s: for %s: %w", r.Path, n.Name, err)
+			}
+			n.Priors = append(n.Priors, prior)
+		}
+	}
+	return nil
+}
+
+// simulatedTrustText is trustText for the mean over repeats.
+func simulatedTrustText(name string, t simulate.Trust) string {
+	return fmt.Sprintf("prior %s: at the end, rank correlation %.2f with the results of the search; "+
+		"said how much each parameter matters in %.0f%% of the searches; "+
+		"its best configurations were a good beginning in %.0f%%",
+		name, t.Agreement, 100*t.Scales, 100*t.Won)
 }

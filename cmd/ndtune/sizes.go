@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/device"
@@ -54,7 +56,7 @@ func (k *comparing) openOne(ctx context.Context) (err error) {
 	identity := *devices[0].Identity
 	at := place{devices: devices, label: identity.Name, listing: devices[0].Selector()}
 	if k.fleet != nil {
-		at = k.fleet.place(devices[0], identity.Name)
+		at = placeInFleet(k.fleet, devices[0], identity.Name)
 	}
 	k.addTargets(at, identity)
 	return k.nameLogs()
@@ -75,4 +77,16 @@ func (k *comparing) addTargets(at place, identity hardware.Device) {
 		}
 		k.session.Add(t)
 	}
+}
+
+// placeInFleet returns the place of the targets on the devices of a kind.
+func placeInFleet(f *searchFleet, l device.Listed, label string) place {
+	at := place{devices: []device.Listed{l}, label: label}
+	var names []string
+	for _, a := range f.kinds[l.Index].Devices {
+		names = append(names, a.Name())
+		at.machines = append(at.machines, a.Machine)
+	}
+	at.listing = fmt.Sprintf("kind %d: %s", l.Index, strings.Join(names, ", "))
+	return at
 }

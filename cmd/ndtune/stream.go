@@ -98,7 +98,7 @@ const standardInput = "-"
 var errNoSpecification = wrong("standard input holds no specification")
 
 // knownResults reads the results that follow the specification on standard input.
-func (t *console) knownResults(ctx context.Context, p *problem.Problem) (results []tune.Result, err error) {
+func knownResults(ctx context.Context, t *console, p *problem.Problem) (results []tune.Result, err error) {
 	text, err := t.in.next(ctx)
 	if err == nil {
 		results, err = record.ParseResults(text, p.Parameters())

@@ -88,7 +88,7 @@ func tuneSpec(ctx context.Context, t *console, o *tuneOptions) error {
 		return err
 	}
 	if o.spec.isInput() {
-		if j.plan.Known, err = t.knownResults(ctx, s.Problem); err != nil {
+		if j.plan.Known, err = knownResults(ctx, t, s.Problem); err != nil {
 			return err
 		}
 	}
@@ -106,7 +106,7 @@ func tuneSpec(ctx context.Context, t *console, o *tuneOptions) error {
 	defer f.close()
 	outcome, err := j.searchAndWrite(ctx)
 	if o.check {
-		err = joined([]error{err, j.checkFinalists(ctx, outcome)})
+		err = joined([]error{err, checkFinalists(ctx, j, outcome)})
 	}
 	return err
 }

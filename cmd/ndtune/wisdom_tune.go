@@ -94,7 +94,7 @@ func tuneWisdom(ctx context.Context, t *console, o *wisdomTuneOptions) error {
 	j.compared = o.json
 	var errs []error
 	for i, size := range sizes {
-		if err := j.findWisdom(ctx, o, entries[i], size); err != nil {
+		if err := findWisdom(ctx, j, o, entries[i], size); err != nil {
 			errs = append(errs, err)
 			if ctx.Err() != nil || isUsage(err) {
 				break
@@ -116,7 +116,7 @@ func nearestOf(e *wisdom.Entry, file string) func() ([]space.Configuration, stri
 }
 
 // findWisdom prints the configuration of an entry of a file, after a search if it is not known.
-func (j *job) findWisdom(ctx context.Context, o *wisdomTuneOptions, e *wisdom.Entry, size sizedSpec) error {
+func findWisdom(ctx context.Context, j *job, o *wisdomTuneOptions, e *wisdom.Entry, size sizedSpec) error {
 	one, path := *j, o.path
 	one.plan.Spec, one.plan.Size, one.plan.Priors.Nearest = size.Spec, size.size, nearestOf(e, path)
 	one.plan.LogPath = labelled(one.plan.LogPath, fileLabel(size.size.String()))
@@ -159,7 +159,7 @@ func (j *job) findWisdom(ctx context.Context, o *wisdomTuneOptions, e *wisdom.En
 		})
 	}
 	if !found.Searched {
-		one.printFound(found)
+		printFound(&one, found)
 	}
 	fmt.Fprintf(j.out, "wisdom: %s\n", foundText(found))
 	return nil
@@ -182,7 +182,7 @@ func foundText(f wisdom.Found) string {
 }
 
 // printFound prints a known configuration in the form of a search's end.
-func (j *job) printFound(f wisdom.Found) {
+func printFound(j *job, f wisdom.Found) {
 	out, p, d := j.out, j.plan.Spec.Problem, *j.place.Devices[0].Identity
 	best := formatMeasured(f.Configuration.String(), f.Record.Time, nil)
 	if !f.Record.Verified {

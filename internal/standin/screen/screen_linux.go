@@ -1,4 +1,5 @@
-package main
+// Package screen stands in for a terminal in tests: a pseudo terminal, and what it shows of what was printed.
+package screen
 
 import (
 	"bytes"
@@ -15,19 +16,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A pseudoTerminal is what a program takes for a terminal.
-type pseudoTerminal struct {
+// A Terminal is what a program takes for a terminal.
+type Terminal struct {
 	t     *testing.T
-	slave *os.File // the program's
-	size  screenSize
+	Slave *os.File // the program's
+	Size  Size
 
 	read  sync.WaitGroup
-	bytes bytes.Buffer // what was printed, to be looked at when hangUp has returned
+	bytes bytes.Buffer // what was printed, to be looked at when HangUp has returned
 }
 
-type screenSize struct{ rows, columns int }
+// A Size is that of a terminal.
+type Size struct{ Rows, Columns int }
 
-func openTerminal(t *testing.T, size screenSize) *pseudoTerminal {
+// Open opens a terminal.
+func Open(t *testing.T, size Size) *Terminal {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -44,10 +47,10 @@ func openTerminal(t *testing.T, size screenSize) *pseudoTerminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(size.rows), Col: uint16(size.columns)}); err != nil {
+	if err := unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(size.Rows), Col: uint16(size.Columns)}); err != nil {
 		t.Fatal(err)
 	}
-	p := &pseudoTerminal{t: t, slave: slave, size: size}
+	p := &Terminal{t: t, Slave: slave, Size: size}
 	p.read.Add(1)
 	go func() {
 		defer p.read.Done()
@@ -59,9 +62,9 @@ func openTerminal(t *testing.T, size screenSize) *pseudoTerminal {
 	return p
 }
 
-// hangUp waits until everything that was printed is read. Nobody else may have the slave.
-func (p *pseudoTerminal) hangUp() string {
-	p.slave.Close()
+// HangUp waits until everything that was printed is read. Nobody else may have the slave.
+func (p *Terminal) HangUp() string {
+	p.Slave.Close()
 	p.read.Wait()
 	return p.bytes.String()
 }
@@ -69,12 +72,13 @@ func (p *pseudoTerminal) hangUp() string {
 // A screen is what a terminal shows of what was printed: only what this program prints is
 // understood, and anything else is an error.
 type screen struct {
-	size    screenSize
+	size    Size
 	lines   [][]rune
 	row, at int
 }
 
-func shown(t *testing.T, size screenSize, printed string) []string {
+// Shown returns the lines that a terminal shows of what was printed, without spaces at their ends.
+func Shown(t *testing.T, size Size, printed string) []string {
 	t.Helper()
 	s := &screen{size: size, lines: [][]rune{nil}}
 	for rest := []rune(printed); len(rest) > 0; {
@@ -111,7 +115,7 @@ func (s *screen) take(rest []rune) (int, error) {
 	case r < ' ':
 		return 0, fmt.Errorf("the control character %q", r)
 	default:
-		if s.at == s.size.columns { // it wraps
+		if s.at == s.size.Columns { // it wraps
 			s.at = 0
 			if s.row++; s.row == len(s.lines) {
 				s.lines = append(s.lines, nil)
