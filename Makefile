@@ -25,7 +25,7 @@ TEST_ENVIRONMENT := NDTUNE_REQUIRE_OPENCL=1 POCL_MEMORY_LIMIT=2 $(BROWSER)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 # The shipped program has no symbols and no debugging information: 30 MB instead of 40. Stack traces keep their lines.
-LDFLAGS := -s -w $(if $(VERSION),-X main.version=$(VERSION))
+LDFLAGS := -s -w $(if $(VERSION),-X github.com/ndtune/ndtune/cmd/ndtune/internal/ui.Version=$(VERSION))
 
 # The program names the loader of its C library, by default glibc's. On musl, where that is not there, musl's runs it.
 ifeq ($(wildcard /lib64/ld-linux-*.so.* /lib/ld-linux-*.so.*),)

@@ -23,7 +23,7 @@ for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 
 	# Without cgo, purego on FreeBSD exports symbols that only the standard library may export by default.
 	[ "$system" != freebsd ] || flags=-gcflags=github.com/ebitengine/purego/internal/fakecgo=-std
 	GOOS=$system GOARCH=$machine CGO_ENABLED=0 "$go" build -trimpath -buildvcs=false $flags \
-		-ldflags "-s -w -X main.version=$version" -o "$folder/$name/" ./cmd/ndtune
+		-ldflags "-s -w -X github.com/ndtune/ndtune/cmd/ndtune/internal/ui.Version=$version" -o "$folder/$name/" ./cmd/ndtune
 	find "$folder/$name" -exec touch -d @0 {} +
 	if [ "$system" = windows ]; then
 		(cd "$folder" && TZ=UTC python3 -m zipfile -c "$name.zip" "$name")

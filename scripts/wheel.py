@@ -37,7 +37,7 @@ MUSL = "/lib/ld-musl-x86_64.so.1"
 def build(go: str, platform: str, described: str) -> bytes:
     """Build the program, stripped, and return it."""
     system, machine = platform.split("/")
-    flags = "-s -w" + (f" -X main.version={described}" if described else "")
+    flags = "-s -w" + (f" -X github.com/ndtune/ndtune/cmd/ndtune/internal/ui.Version={described}" if described else "")
     if system == "musl":
         system, flags = "linux", flags + f" -I {MUSL}"
     environment = {**os.environ, "CGO_ENABLED": "0", "GOOS": system, "GOARCH": machine}

@@ -2,12 +2,15 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/commands"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/tutorials"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
 )
@@ -27,8 +30,8 @@ func newApp() *cli.App {
 Exit status: 0 done, and a search has found a best configuration; 1 no configuration is
 correct, or the kernel has faults; 2 the command line, the specification or another input is
 wrong; 3 the command could not go on; 130 a signal interrupted it.`,
-		Version: versionText(),
-		Commands: slices.Concat(allCommands(), tutorialCommands(), []*cli.Command{
+		Version: ui.VersionText(),
+		Commands: slices.Concat(commands.All(), tutorials.All(), []*cli.Command{
 			completionCommand(printCompletion),
 			commandsCommand(runCommands),
 			versionCommand(printVersion),
@@ -78,13 +81,8 @@ func needCommand(c *cli.Context) error {
 	}
 	names := each.Of(c.Command.Subcommands, func(sub *cli.Command) string { return sub.Name })
 	name := c.Args().First()
-	return wrong("there is no command %q%s (commands: %s; see %s --help)",
+	return ui.Wrong("there is no command %q%s (commands: %s; see %s --help)",
 		name, nearest.Hint(name, names), strings.Join(names, ", "), c.Command.HelpName)
-}
-
-// versionText returns the version, with the compiler and the platform that the program was built for.
-func versionText() string {
-	return fmt.Sprintf("%s (%s, %s/%s)", shortVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 func init() {
@@ -104,7 +102,7 @@ func flagHelp(f cli.Flag) string {
 	}
 	names := slices.Clone(f.Names())
 	slices.SortStableFunc(names, func(a, b string) int { return min(len(a), 2) - min(len(b), 2) }) // single letters first
-	text := joinTexts(", ", dashed, names...)
+	text := ui.Join(", ", flags.Dashed, names...)
 	if d.TakesValue() {
 		text += " " + value
 		if def := d.GetDefaultText(); def != "" && def != "0" && def != "0s" && def != `""` {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/nearest"
 )
 
@@ -47,7 +49,7 @@ func flagsFirst(app *cli.App, args []string) []string {
 			arguments = append(arguments, arg)
 			continue
 		}
-		if flagNamed(command.Flags, "build-option") != nil {
+		if flags.Named(command.Flags, "build-option") != nil {
 			switch {
 			case strings.HasPrefix(arg, "-cl-"):
 				given = append(given, "--build-option", arg)
@@ -57,7 +59,7 @@ func flagsFirst(app *cli.App, args []string) []string {
 			}
 		}
 		written, value, assigned := strings.Cut(arg, "=")
-		f := flagNamed(command.Flags, strings.TrimLeft(written, "-"))
+		f := flags.Named(command.Flags, strings.TrimLeft(written, "-"))
 		if f != nil {
 			written = cmp.Or(spelling[f], written)
 			spelling[f] = written
@@ -105,39 +107,29 @@ func commandOf(app *cli.App, args []string) (command *cli.Command, words int) {
 	return command, words
 }
 
-// flagNamed returns the flag with a name; nil if there is none.
-func flagNamed(flags []cli.Flag, name string) cli.Flag {
-	for _, f := range flags {
-		if slices.Contains(f.Names(), name) {
-			return f
-		}
-	}
-	return nil
-}
-
 func onUsageError(c *cli.Context, err error, _ bool) error {
-	return wrong("%s (see %s --help)", flagFault(err.Error(), c.Command.Flags), c.Command.HelpName)
+	return ui.Wrong("%s (see %s --help)", flagFault(err.Error(), c.Command.Flags), c.Command.HelpName)
 }
 
 // flagFault rewords an error of the flag package as a message of this program.
-func flagFault(text string, flags []cli.Flag) string {
+func flagFault(text string, of []cli.Flag) string {
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
 		hint := ""
-		if name = dashed(name); len(name) > len("-x") {
+		if name = flags.Dashed(name); len(name) > len("-x") {
 			var names []string
-			for _, f := range flags {
+			for _, f := range of {
 				names = append(names, f.Names()...)
 			}
-			hint = nearest.Hint(name, strings.Split(joinTexts(" ", dashed, names...), " "))
+			hint = nearest.Hint(name, strings.Split(ui.Join(" ", flags.Dashed, names...), " "))
 		}
 		return "there is no flag " + name + hint
 	}
 	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
-		return dashed(name) + " needs a value"
+		return flags.Dashed(name) + " needs a value"
 	}
 	if found := invalidValue.FindStringSubmatch(text); found != nil {
-		if want := wantedValue(flags, found[2]); want != "" {
-			return fmt.Sprintf("%s %s: want %s", dashed(found[2]), found[1], want)
+		if want := wantedValue(of, found[2]); want != "" {
+			return fmt.Sprintf("%s %s: want %s", flags.Dashed(found[2]), found[1], want)
 		}
 	}
 	return text
@@ -146,14 +138,14 @@ func flagFault(text string, flags []cli.Flag) string {
 var invalidValue = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-([^ :]+): `)
 
 // wantedValue describes the values that a flag takes; "" if it takes any text.
-func wantedValue(flags []cli.Flag, name string) string {
-	switch flagNamed(flags, name).(type) {
+func wantedValue(of []cli.Flag, name string) string {
+	switch flags.Named(of, name).(type) {
 	case *cli.DurationFlag:
 		return "a duration, such as 90s or 10m"
 	case *cli.IntFlag:
 		return "a whole number"
-	case retryFlag:
-		return "no value, or statuses with commas between them, of " + failureNames()
+	case flags.RetryFlag:
+		return "no value, or statuses with commas between them, of " + flags.FailureNames()
 	case *cli.Uint64Flag:
 		return "a whole number that is not negative"
 	case *cli.Float64Flag:
@@ -162,12 +154,4 @@ func wantedValue(flags []cli.Flag, name string) string {
 		return "true, false or no value"
 	}
 	return ""
-}
-
-// dashed returns the name of a flag as users write it.
-func dashed(name string) string {
-	if name = strings.TrimLeft(name, "-"); len(name) == 1 {
-		return "-" + name
-	}
-	return "--" + name
 }

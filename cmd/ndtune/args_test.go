@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
 )
 
 func TestFlagsFirst(t *testing.T) {
@@ -79,7 +82,7 @@ func TestFlagsFirstIsIdempotent(t *testing.T) {
 			here := append(slices.Clone(path), c.Name)
 			for _, f := range c.Flags {
 				for _, name := range f.Names() {
-					once := flagsFirst(newApp(), append(slices.Clone(here), "a.yaml", dashed(name), "value", "b", "--", "-c"))
+					once := flagsFirst(newApp(), append(slices.Clone(here), "a.yaml", flags.Dashed(name), "value", "b", "--", "-c"))
 					if twice := flagsFirst(newApp(), once); !slices.Equal(once, twice) {
 						t.Errorf("%q became %q", once, twice)
 					}
@@ -92,7 +95,7 @@ func TestFlagsFirstIsIdempotent(t *testing.T) {
 }
 
 func TestFlagFault(t *testing.T) {
-	flags := new(searchOptions).flags()
+	flags := new(job.Options).Flags()
 	for _, test := range []struct{ given, want string }{
 		{"flag provided but not defined: -devise", `there is no flag --devise; did you mean "--device"?`},
 		{"flag provided but not defined: -x", "there is no flag -x"},

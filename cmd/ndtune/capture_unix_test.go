@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 )
 
 // TestInterruptedCapture interrupts ndtune while a program is captured: the program gets the signal, and what was captured can be used.
@@ -27,7 +29,7 @@ func TestInterruptedCapture(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := s.end()
-	if ended.status != statusInterrupted || !strings.HasPrefix(ended.out, "ready\ncaught\n") ||
+	if ended.status != ui.StatusInterrupted || !strings.HasPrefix(ended.out, "ready\ncaught\n") ||
 		!strings.Contains(ended.notes, "ndtune: sh ended with exit status 5.") || !strings.Contains(ended.out, "\n  next: ndtune capture tune captured ") {
 		t.Errorf("status %d, %s\n%s", ended.status, ended.out, ended.notes)
 	}
@@ -46,15 +48,15 @@ func TestInterruptedCapture(t *testing.T) {
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	var printed, notes bytes.Buffer
-	status := execute(interrupted, []string{"ndtune", "capture", "tune", filepath.Join(folder, "captured"), "--json"}, nil, &output{to: &printed}, &notes, nil)
-	if status != statusInterrupted || !strings.Contains(printed.String(), `"here_ms"`) {
+	status := execute(interrupted, []string{"ndtune", "capture", "tune", filepath.Join(folder, "captured"), "--json"}, nil, &ui.Output{To: &printed}, &notes, nil)
+	if status != ui.StatusInterrupted || !strings.Contains(printed.String(), `"here_ms"`) {
 		t.Errorf("status %d, %s%s; want what is known of scale", status, &printed, &notes)
 	}
 
 	s = startProgram(t, folder, environment, "capture", "run", "-o", "again", "--", "sh", "-c", program)
 	s.read(1)
 	s.signal(syscall.SIGINT) // as a terminal does, to both
-	if ended := s.end(); ended.status != statusInterrupted || !strings.Contains(ended.notes, "Nothing was captured; --once captures") {
+	if ended := s.end(); ended.status != ui.StatusInterrupted || !strings.Contains(ended.notes, "Nothing was captured; --once captures") {
 		t.Errorf("status %d, %s\n%s", ended.status, ended.out, ended.notes)
 	}
 }

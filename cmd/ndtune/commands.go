@@ -9,13 +9,16 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
 type commandsOptions struct{ device string } // "": none is opened before the first command
 
-func commandsCommand(run runner[commandsOptions]) *cli.Command {
+func commandsCommand(run flags.Runner[commandsOptions]) *cli.Command {
 	o := &commandsOptions{}
 	return &cli.Command{
 		Name:  "commands",
@@ -25,33 +28,24 @@ warm in between (docs/stream.md). Each command is a list of its words in JSON an
 standard input follows, up to a line «...».
 
    ndtune commands --device 0:0`,
-		Flags:  []cli.Flag{deviceFlag(&o.device, "; it is opened at once")},
-		Action: action(o, run),
+		Flags:  []cli.Flag{flags.Device(&o.device, "; it is opened at once")},
+		Action: flags.Action(o, run),
 	}
 }
 
-// sharedKey is the key, in the metadata of an app, of the reserve that the commands of one process share.
-const sharedKey = "reserve"
-
-// sharedReserve returns the reserve that a command shares with others of this process; nil: it is the only one.
-func sharedReserve(c *cli.Context) *worker.Reserve {
-	r, _ := c.App.Metadata[sharedKey].(*worker.Reserve)
-	return r
-}
-
-func (o *commandsOptions) read(*cli.Context) error { return nil }
+func (o *commandsOptions) Read(*cli.Context) error { return nil }
 
 // runCommands runs the commands on standard input, until that ends or a signal stops one.
-func runCommands(ctx context.Context, t *console, o *commandsOptions) error {
-	ctx, done := endWithoutReader(ctx)
+func runCommands(ctx context.Context, t *ui.Console, o *commandsOptions) error {
+	ctx, done := ui.EndWithoutReader(ctx)
 	defer done()
 	reserve := worker.NewReserve(nil)
 	defer reserve.Close()
 	if o.device != "" {
-		(&evaluationOptions{shared: reserve}).prepareWorker(t, o.device)
+		(&job.Evaluation{Shared: reserve}).PrepareWorker(t, o.device)
 	}
 	for {
-		text, err := t.in.next(ctx)
+		text, err := t.In.Next(ctx)
 		if err == io.EOF {
 			return nil
 		}
@@ -60,10 +54,10 @@ func runCommands(ctx context.Context, t *console, o *commandsOptions) error {
 		}
 		var words []string
 		if err := json.Unmarshal(text, &words); err != nil {
-			return wrong("a command is a list of words in JSON, not %s: %w", excerpt.Of(string(bytes.TrimSpace(text))), err)
+			return ui.Wrong("a command is a list of words in JSON, not %s: %w", excerpt.Of(string(bytes.TrimSpace(text))), err)
 		}
-		in := &section{from: t.in.Reader}
-		execute(ctx, append([]string{"ndtune"}, words...), in, t.out.(*output), t.notes, reserve)
+		in := &section{from: t.In.Reader}
+		execute(ctx, append([]string{"ndtune"}, words...), in, t.Out.(*ui.Output), t.Notes, reserve)
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/standin"
 )
 
@@ -47,20 +48,20 @@ func TestInterruptedComparison(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, notes, status := compare(`^Tuning on .*, 2 of 2$`, "add hangs when device == 1 && block_size_x == 16", "-o", "gone/out.json")
-	if status != statusStuck {
+	if status != ui.StatusStuck {
 		t.Errorf("an output that cannot be written: status %d", status)
 	}
 	check("stderr", notes, `^ndtune: write the comparison to gone/out\.json: `)
 
 	out, notes, status := compare(`^Tuning on .*, 2 of 2$`, "add hangs when device == 1 && block_size_x == 16")
-	if status != statusInterrupted {
+	if status != ui.StatusInterrupted {
 		t.Errorf("status %d", status)
 	}
 	check("stdout", out, `^  A  Stand-in CPU .*  9 of 9  block_size_x=\d+, per_item=\d$`, `^  best of A  1\.000× +\?$`, `^no best over all: only A has a best configuration$`)
 	check("stderr", notes, `^run logs: r\.stand-in-cpu\.jsonl \(the same command with --log r\.jsonl continues the run\)$`)
 
 	out, notes, status = compare(`^Running .*, 1 of 2: `, "add hangs when device == 0 && block_size_x == 32")
-	if status != statusInterrupted {
+	if status != ui.StatusInterrupted {
 		t.Errorf("status %d", status)
 	}
 	check("stdout", out, `^  B  Stand-in GPU .*  9 of 9  block_size_x=\d+, per_item=\d$`, `^the best over all: block_size_x=\d+`)

@@ -10,6 +10,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/tutorials"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/matmul"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/record"
@@ -31,7 +35,7 @@ type completionOptions struct {
 	app   *cli.App
 }
 
-func completionCommand(run runner[completionOptions]) *cli.Command {
+func completionCommand(run flags.Runner[completionOptions]) *cli.Command {
 	o := &completionOptions{}
 	return &cli.Command{
 		Name:         "completion",
@@ -44,26 +48,26 @@ func completionCommand(run runner[completionOptions]) *cli.Command {
    ndtune completion zsh > "${fpath[1]}/_ndtune"
    ndtune completion fish > ~/.config/fish/completions/ndtune.fish
    ndtune completion powershell >> $PROFILE`,
-		Action: action(o, run),
+		Action: flags.Action(o, run),
 	}
 }
 
-func (o *completionOptions) read(c *cli.Context) error {
+func (o *completionOptions) Read(c *cli.Context) error {
 	o.shell, o.app = strings.ToLower(c.Args().First()), c.App
 	if _, known := scriptOf[o.shell]; c.NArg() != 1 || !known && o.shell != "fish" {
-		return wrong("name one shell: bash, zsh, fish or powershell")
+		return ui.Wrong("name one shell: bash, zsh, fish or powershell")
 	}
 	return nil
 }
 
-func printCompletion(_ context.Context, t *console, o *completionOptions) error {
+func printCompletion(_ context.Context, t *ui.Console, o *completionOptions) error {
 	if o.shell == "fish" {
 		script, err := o.app.ToFishCompletion()
-		fmt.Fprint(t.out, strings.ReplaceAll(script, "`", "")) // which mark values in help texts
+		fmt.Fprint(t.Out, strings.ReplaceAll(script, "`", "")) // which mark values in help texts
 		return err
 	}
 	script, err := completionScripts.ReadFile("completion/" + scriptOf[o.shell])
-	fmt.Fprint(t.out, string(script))
+	fmt.Fprint(t.Out, string(script))
 	return err
 }
 
@@ -90,11 +94,11 @@ func completeValues(commands []*cli.Command, parent string) {
 
 // flagBefore returns the name of the flag whose value is completed, or "". A command line ends with that flag, the
 // beginning of the value and the flag of the completion.
-func flagBefore(flags []cli.Flag, args []string) string {
+func flagBefore(of []cli.Flag, args []string) string {
 	if len(args) < 3 || !strings.HasPrefix(args[len(args)-3], "-") {
 		return ""
 	}
-	f := flagNamed(flags, strings.TrimLeft(args[len(args)-3], "-"))
+	f := flags.Named(of, strings.TrimLeft(args[len(args)-3], "-"))
 	if d, ok := f.(cli.DocGenerationFlag); !ok || !d.TakesValue() {
 		return ""
 	}
@@ -115,7 +119,7 @@ func valuesOf(parent, command, flag string) (values []string) {
 		slices.Sort(values)
 		return slices.Compact(values)
 	case "allow":
-		return allowed(command)
+		return job.Allowed(command)
 	case "strategy", "tune":
 		return search.Names()
 	case "to":
@@ -123,7 +127,7 @@ func valuesOf(parent, command, flag string) (values []string) {
 	case "kernel":
 		switch parent {
 		case "diffusion":
-			return diffusionTutorial.choices()
+			return tutorials.DiffusionTutorial.Choices()
 		case "matmul":
 			return matmul.KernelNames()
 		}

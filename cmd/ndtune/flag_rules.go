@@ -1,10 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 )
 
 // A flagRule is a relation between a flag and others. It holds for every command that has them.
@@ -51,18 +53,18 @@ var wantedTexts = map[string]string{"serve": "want HOST:PORT, such as 127.0.0.1:
 // checkFlags refuses values with which a command can do nothing, and flags that do not go together.
 func checkFlags(c *cli.Context) error {
 	for _, name := range positiveFlags {
-		if err := checkPositive(c, name); err != nil {
+		if err := flags.CheckPositive(c, name); err != nil {
 			return err
 		}
 	}
 	for _, name := range timeoutFlags {
 		if d := c.Duration(name); c.IsSet(name) && d < time.Millisecond {
-			return wrong("--%s %s: want a duration of at least 1ms, such as 90s", name, d)
+			return ui.Wrong("--%s %s: want a duration of at least 1ms, such as 90s", name, d)
 		}
 	}
 	for name, want := range wantedTexts {
 		if c.IsSet(name) && c.String(name) == "" {
-			return wrong(`--%s: "": %s`, name, want)
+			return ui.Wrong(`--%s: "": %s`, name, want)
 		}
 	}
 	for _, r := range flagRules {
@@ -86,11 +88,11 @@ func (r flagRule) check(c *cli.Context) error {
 	for _, other := range r.others {
 		anyGiven = anyGiven || isGiven(c, other)
 		if r.relation == excludes && isGiven(c, other) {
-			return wrong("%s and %s exclude each other%s", dashed(r.flag), dashed(other), reason)
+			return ui.Wrong("%s and %s exclude each other%s", flags.Dashed(r.flag), flags.Dashed(other), reason)
 		}
 	}
 	if r.relation == needs && !anyGiven {
-		return wrong("%s needs %s%s", dashed(r.flag), joinTexts(" or ", dashed, r.others...), reason)
+		return ui.Wrong("%s needs %s%s", flags.Dashed(r.flag), ui.Join(" or ", flags.Dashed, r.others...), reason)
 	}
 	return nil
 }
@@ -107,20 +109,4 @@ func isGiven(c *cli.Context, name string) bool {
 		return v != ""
 	}
 	return true
-}
-
-// checkPositive refuses a number or a duration that is not positive. A flag that is not given may be 0, for no limit.
-func checkPositive(c *cli.Context, name string) error {
-	var kind string
-	var isPositive bool
-	switch v := c.Value(name).(type) {
-	case int:
-		kind, isPositive = "number", v > 0
-	case time.Duration:
-		kind, isPositive = "duration", v > 0
-	}
-	if !c.IsSet(name) || isPositive || name == "iterations" && c.Int(name) == 0 && c.Command.Name == "run" {
-		return nil
-	}
-	return wrong("--%s %s: want a positive %s", name, fmt.Sprint(c.Value(name)), kind)
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
 )
 
 // TestRulesNameFlags looks for a command that has the flag of a rule and one of the others, and for one that has each
@@ -14,7 +16,7 @@ func TestRulesNameFlags(t *testing.T) {
 	walkCommands(newApp().Commands, "ndtune", func(_ string, c *cli.Command) { commands = append(commands, c) })
 	exists := func(names ...string) bool {
 		return slices.ContainsFunc(commands, func(c *cli.Command) bool {
-			return !slices.ContainsFunc(names, func(name string) bool { return flagNamed(c.Flags, name) == nil })
+			return !slices.ContainsFunc(names, func(name string) bool { return flags.Named(c.Flags, name) == nil })
 		})
 	}
 	for _, r := range flagRules {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
 	"github.com/ndtune/ndtune/internal/each"
 )
 
@@ -50,8 +52,8 @@ func flagsDocument() string {
 		return fmt.Sprintf("| `%s` | %s |", help, strings.ReplaceAll(usage, "|", `\|`))
 	}
 	fmt.Fprintf(&b, "\n## The flags of a search\n")
-	o := &searchOptions{}
-	shared := each.Of(append(o.spec.flags(), o.flags()...), row)
+	o := &job.Options{}
+	shared := each.Of(append(o.Spec.Flags(), o.Flags()...), row)
 	table(shared)
 	walkCommands(newApp().Commands, "ndtune", func(path string, c *cli.Command) {
 		fmt.Fprintf(&b, "\n## %s %s\n\n%s\n", path, c.ArgsUsage, upperFirst(c.Usage)+".")
@@ -60,7 +62,7 @@ func flagsDocument() string {
 			if r := row(f); slices.Contains(f.Names(), "help") {
 				continue
 			} else if rows = append(rows, r); slices.Contains(shared, r) {
-				of = append(of, fmt.Sprintf("`%s`", dashed(f.Names()[0])))
+				of = append(of, fmt.Sprintf("`%s`", flags.Dashed(f.Names()[0])))
 			} else {
 				own = append(own, r)
 			}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/natsserver"
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
@@ -94,7 +95,7 @@ func TestAFleetLosesNothing(t *testing.T) {
 	}
 
 	stays.signal(syscall.SIGINT)
-	if ended := stays.end(); ended.status != statusInterrupted {
+	if ended := stays.end(); ended.status != ui.StatusInterrupted {
 		t.Errorf("agent: %+v", ended)
 	}
 }
@@ -135,7 +136,7 @@ func TestAFleetOfThreeMachines(t *testing.T) {
 	}
 	for _, a := range []*runningProgram{frozen, stays} {
 		a.signal(syscall.SIGINT)
-		if ended := a.end(); ended.status != statusInterrupted {
+		if ended := a.end(); ended.status != ui.StatusInterrupted {
 			t.Errorf("agent: %+v", ended)
 		}
 	}
@@ -201,14 +202,14 @@ func TestComparisonOverAFleet(t *testing.T) {
 
 	compare := []string{"compare", "add.yaml", "--log", "r.jsonl", "-v"}
 	stopped := run(`^Stand-in GPU: block_size_x=\d+, per_item=\d, time=`, compare...)
-	if stopped.status != statusInterrupted || !strings.Contains(stopped.notes, "2 kinds of devices, at the same time") || !strings.Contains(stopped.notes, "(the same command with --log r.jsonl continues the run)") {
+	if stopped.status != ui.StatusInterrupted || !strings.Contains(stopped.notes, "2 kinds of devices, at the same time") || !strings.Contains(stopped.notes, "(the same command with --log r.jsonl continues the run)") {
 		t.Errorf("%+v", stopped)
 	}
 	ended := run("", compare...)
 	if ended.status != 0 || !strings.Contains(ended.out, "\nthe best over all: ") || strings.ContainsAny(ended.out, "~?") {
 		t.Errorf("%+v", ended)
 	}
-	for _, name := range []string{"r.stand-in-gpu.jsonl", "r." + fileLabel(devices[0].Name) + ".jsonl"} {
+	for _, name := range []string{"r.stand-in-gpu.jsonl", "r." + ui.FileLabel(devices[0].Name) + ".jsonl"} {
 		eachOnce(t, filepath.Join(folder, name), 9)
 	}
 	if logs, _ := filepath.Glob(filepath.Join(folder, "r.*.jsonl")); len(logs) != 4 {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
 )
 
 // An example is a command line of a help text.
@@ -161,7 +163,7 @@ func small(arguments []string, device string) []string {
 		return changed
 	}
 	add := func(flag string, values ...string) {
-		if flagNamed(command.Flags, flag) != nil {
+		if flags.Named(command.Flags, flag) != nil {
 			changed = append(append(changed, "--"+flag), values...)
 		}
 	}

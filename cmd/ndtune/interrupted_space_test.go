@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 )
 
 // TestInterruptedComputations: no command constructs a space, reads a record or makes a report to its end once it is interrupted, or
@@ -32,7 +34,7 @@ func TestInterruptedComputations(t *testing.T) {
 		var printed, notes bytes.Buffer
 		app.Writer, app.ErrWriter = &printed, &notes
 		err := app.RunContext(ctx, flagsFirst(app, append([]string{"ndtune"}, arguments...)))
-		if status := exitStatus(err, true); status != statusInterrupted || printed.Len()+notes.Len() > 0 {
+		if status := ui.ExitStatus(err, true); status != ui.StatusInterrupted || printed.Len()+notes.Len() > 0 {
 			t.Errorf("%v: status %d, %v\n%s%s", arguments, status, err, printed.String(), notes.String())
 		}
 	}
@@ -66,7 +68,7 @@ func TestInterruptedAfterTheSearch(t *testing.T) {
 	out := &cancelling{cancel: cancel}
 	app.Writer, app.ErrWriter = out, &notes
 	err := app.RunContext(ctx, []string{"ndtune", "wisdom", "tune", "--workers", "0", "--device", d.Selector, "-p", "per_item=1", path, filepath.Join("testdata", "specs", "add.yaml")})
-	if _, missing := os.Stat(path); ctx.Err() == nil || missing != nil || err != nil && !isCancelled(err) {
+	if _, missing := os.Stat(path); ctx.Err() == nil || missing != nil || err != nil && !ui.IsCancelled(err) {
 		t.Errorf("%v, %v\n%s%s", err, missing, out, &notes)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/standin"
 )
 
@@ -275,7 +276,7 @@ func TestInterrupted(t *testing.T) {
 			t.Parallel()
 			folder := specFolder(t)
 			ended := searchUntil(t, folder, test.lines, test.signal, outputs(folder)...)
-			if ended.status != statusInterrupted {
+			if ended.status != ui.StatusInterrupted {
 				t.Fatalf("exit status %d (%v)\n%s", ended.status, ended.signal, ended.notes)
 			}
 			if !strings.Contains(ended.out, "\nbest performing configuration: ") || !strings.Contains(ended.out, "\nbuild options: ") {
@@ -313,7 +314,7 @@ func TestHangups(t *testing.T) {
 		s.signal(syscall.SIGHUP)
 		s.await("interrupted; stopping")
 		s.signal(syscall.SIGHUP)
-		if ended := s.end(); ended.status != statusInterrupted || len(keptIn(t, folder, "r.csv")) == 0 {
+		if ended := s.end(); ended.status != ui.StatusInterrupted || len(keptIn(t, folder, "r.csv")) == 0 {
 			t.Errorf("exit status %d (%v)\n%s", ended.status, ended.signal, ended.notes)
 		}
 	})
@@ -335,7 +336,7 @@ func TestInterruptedWhileMeasuringTheBest(t *testing.T) {
 	needDevice(t)
 	folder := specFolder(t)
 	ended := searchUntil(t, folder, interruptedTotal+1, syscall.SIGINT, outputs(folder)...)
-	if ended.status != statusInterrupted && ended.status != 0 {
+	if ended.status != ui.StatusInterrupted && ended.status != 0 {
 		t.Fatalf("exit status %d (%v)\n%s", ended.status, ended.signal, ended.notes)
 	}
 	if !strings.Contains(ended.out, "\nbest performing configuration: ") {

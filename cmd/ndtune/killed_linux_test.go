@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/standin"
 )
 
@@ -377,7 +378,7 @@ func TestInterruptedWhileBuilding(t *testing.T) {
 			s, _, environment := duringABuild(t, folder, statement)
 			s.signal(syscall.SIGINT)
 			ended := s.end()
-			if ended.status != statusInterrupted {
+			if ended.status != ui.StatusInterrupted {
 				t.Errorf("exit status %d (%v)\n%s%s", ended.status, ended.signal, ended.out, ended.notes)
 			}
 			all := keptIn(t, folder, "log.jsonl")
@@ -408,7 +409,7 @@ func TestInterruptedWhileAWorkerStarts(t *testing.T) {
 		}
 	}
 	s.signal(syscall.SIGINT)
-	if ended := s.end(); ended.status != statusInterrupted || ended.out != "" || !strings.HasSuffix(ended.notes, "stopping (once more: at once)\n") {
+	if ended := s.end(); ended.status != ui.StatusInterrupted || ended.out != "" || !strings.HasSuffix(ended.notes, "stopping (once more: at once)\n") {
 		t.Errorf("%+v", ended)
 	}
 }
@@ -437,7 +438,7 @@ func TestInterruptedInAnEndlessLaunch(t *testing.T) {
 			if took > patience { // the time-out is an hour
 				t.Errorf("it took %s to end", took)
 			}
-			if ended.status != statusInterrupted {
+			if ended.status != ui.StatusInterrupted {
 				t.Fatalf("exit status %d (%v)\n%s", ended.status, ended.signal, ended.notes)
 			}
 			if !strings.Contains(ended.out, "\nbest performing configuration: fault=none, ") {

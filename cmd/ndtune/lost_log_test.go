@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 )
 
 // searchInProcess tunes two configurations in this process, with the log and the output in the
@@ -26,7 +28,7 @@ func searchInProcess(t *testing.T, folder string, out io.Writer, arguments ...st
 	if err != nil {
 		written.WriteString("ndtune: " + err.Error() + "\n")
 	}
-	return exitStatus(err, false), written.String()
+	return ui.ExitStatus(err, false), written.String()
 }
 
 func wantKept(t *testing.T, path string, n int) {

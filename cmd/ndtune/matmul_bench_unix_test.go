@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 )
 
 // TestBenchInterrupted sends a signal, as a terminal does, to all processes of a comparison that
@@ -24,7 +26,7 @@ func TestBenchInterrupted(t *testing.T) {
 	s.await(`^cuBLAS`) // the last of those that are opened
 	s.signal(syscall.SIGINT)
 	ended := s.end()
-	if ended.status != statusInterrupted {
+	if ended.status != ui.StatusInterrupted {
 		t.Errorf("%+v", ended)
 	}
 	written, err := os.ReadFile(filepath.Join(folder, "x.csv"))

@@ -128,7 +128,7 @@ func (s *runningProgram) close() {
 	s.stdout.Reset(strings.NewReader(""))
 }
 
-// await waits until stderr matches an expression, in which ^ and $ match at line ends.
+// Await waits until stderr matches an expression, in which ^ and $ match at line ends.
 func (s *runningProgram) await(expression string) {
 	s.t.Helper()
 	select {
@@ -193,7 +193,7 @@ func (a *awaitedText) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// await returns a channel that is closed when the text matches.
+// Await returns a channel that is closed when the text matches.
 func (a *awaitedText) await(expression string) <-chan struct{} {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 )
 
 // A servedSearch is a search whose page is being served.
@@ -201,7 +203,7 @@ func TestServeRefused(t *testing.T) {
 		var stdout, stderr strings.Builder
 		c.Stdout, c.Stderr = &stdout, &stderr
 		var exit *exec.ExitError
-		if err := c.Run(); !errors.As(err, &exit) || exit.ExitCode() != statusUsage || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), want) {
+		if err := c.Run(); !errors.As(err, &exit) || exit.ExitCode() != ui.StatusUsage || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), want) {
 			t.Errorf("%q: %v, %s%s", address, err, stdout.String(), stderr.String())
 		}
 	}

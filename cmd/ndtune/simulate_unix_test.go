@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 )
 
 // TestSimulateEndsOnInterrupt begins a simulation of hours and interrupts it. It says at its beginning
@@ -26,7 +28,7 @@ func TestSimulateEndsOnInterrupt(t *testing.T) {
 	s := startProgram(t, folder, nil, "simulate", "cache.json", "twin.json", "--strategy", "random_sample", "--repeats", "1000000000")
 	s.await(`^cache and twin hold the same results`)
 	s.signal(syscall.SIGINT)
-	if ended := s.end(); ended.status != statusInterrupted || ended.out != "" {
+	if ended := s.end(); ended.status != ui.StatusInterrupted || ended.out != "" {
 		t.Errorf("%+v", ended)
 	}
 }
@@ -44,7 +46,7 @@ func TestListingEndsOnInterrupt(t *testing.T) {
 	s := startProgram(t, folder, nil, "space", "vast.yaml", "--limit", "-1")
 	s.read(1)
 	s.signal(syscall.SIGINT)
-	if ended := s.end(); ended.status != statusInterrupted || !strings.HasPrefix(ended.out, "configurations: 216000000000000 of ") {
+	if ended := s.end(); ended.status != ui.StatusInterrupted || !strings.HasPrefix(ended.out, "configurations: 216000000000000 of ") {
 		t.Errorf("status %d: %.200s", ended.status, ended.out)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/record"
 )
@@ -22,7 +23,7 @@ func TestSizesInterrupted(t *testing.T) {
 	s.await(`^It begins with 5 best configurations of n=1024\.\n(.*\n)*block_size_x=\d+, per_item=\d, time=`)
 	s.signal(syscall.SIGINT)
 	stopped := s.end()
-	if stopped.status != statusInterrupted || strings.Contains(stopped.notes, ", n=4096 (") {
+	if stopped.status != ui.StatusInterrupted || strings.Contains(stopped.notes, ", n=4096 (") {
 		t.Fatalf("%+v", stopped)
 	}
 	read := func(name string) *record.Record {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 )
 
 // TestAHungStrategyEndsOnInterrupt interrupts a search whose strategy never answers. The program, and what it has started, ends with the
@@ -20,7 +22,7 @@ func TestAHungStrategyEndsOnInterrupt(t *testing.T) {
 	s := startSearch(t, folder, nil, "tune", "kernel.yaml", "--workers", "1", "-v", "--strategy", "command:sh hang.sh")
 	s.await(`^strategy: asked$`)
 	s.signal(syscall.SIGINT)
-	if ended := s.end(); ended.status != statusInterrupted {
+	if ended := s.end(); ended.status != ui.StatusInterrupted {
 		t.Errorf("%+v", ended)
 	}
 }

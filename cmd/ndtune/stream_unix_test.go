@@ -8,13 +8,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 )
 
 // lastLine returns the last line of a stream, which is whole.
-func lastLine(t *testing.T, out string) streamEnd {
+func lastLine(t *testing.T, out string) ui.StreamEnd {
 	t.Helper()
 	whole, ok := strings.CutSuffix(out, "\n")
-	var end streamEnd
+	var end ui.StreamEnd
 	if err := json.Unmarshal([]byte(whole[strings.LastIndexByte(whole, '\n')+1:]), &end); err != nil || !ok {
 		t.Fatalf("%v in the last line of\n%s", err, out)
 	}
@@ -33,7 +35,7 @@ func TestInterruptedStream(t *testing.T) {
 	s.signal(syscall.SIGINT)
 	ended := s.end()
 	end := lastLine(t, ended.out)
-	if ended.status != statusInterrupted || end.Status != statusInterrupted || end.Why != "interrupted" || end.Best == nil || end.Error != "" {
+	if ended.status != ui.StatusInterrupted || end.Status != ui.StatusInterrupted || end.Why != "interrupted" || end.Best == nil || end.Error != "" {
 		t.Errorf("status %d, last line %+v", ended.status, end)
 	}
 }

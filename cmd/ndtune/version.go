@@ -10,13 +10,15 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
 )
 
 type versionOptions struct{ json bool }
 
-func versionCommand(run runner[versionOptions]) *cli.Command {
+func versionCommand(run flags.Runner[versionOptions]) *cli.Command {
 	o := &versionOptions{}
 	return &cli.Command{
 		Name:  "version",
@@ -26,8 +28,8 @@ compiler that it was built from, and the OpenCL platforms of this machine.
 
    ndtune version
    ndtune version --json`,
-		Flags:  []cli.Flag{jsonFlag(&o.json)},
-		Action: action(o, run),
+		Flags:  []cli.Flag{flags.JSON(&o.json)},
+		Action: flags.Action(o, run),
 	}
 }
 
@@ -47,11 +49,11 @@ type versionPlatform struct {
 	Devices int    `json:"devices"`
 }
 
-func (o *versionOptions) read(c *cli.Context) error { return noArguments(c) }
+func (o *versionOptions) Read(c *cli.Context) error { return flags.NoArguments(c) }
 
-func printVersion(_ context.Context, t *console, o *versionOptions) error {
+func printVersion(_ context.Context, t *ui.Console, o *versionOptions) error {
 	v := versionInfo{
-		Version: shortVersion(), Commit: commit(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
+		Version: ui.ShortVersion(), Commit: commit(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
 		Platforms: []versionPlatform{},
 	}
 	var err error
@@ -59,9 +61,9 @@ func printVersion(_ context.Context, t *console, o *versionOptions) error {
 		v.Error = err.Error()
 	}
 	if o.json {
-		return t.json(v)
+		return t.JSON(v)
 	}
-	w := t.out
+	w := t.Out
 	fmt.Fprintf(w, "ndtune %s\n", v.Version)
 	if v.Commit != "" {
 		fmt.Fprintf(w, "commit: %s\n", v.Commit)
@@ -95,17 +97,6 @@ func versionPlatforms() ([]versionPlatform, error) {
 		all = append(all, versionPlatform{info.Name, strings.TrimSpace(info.Version), len(devices)})
 	}
 	return all, nil
-}
-
-// shortVersion returns the version alone.
-func shortVersion() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "devel"
 }
 
 // commit returns the commit of the build, "" if the Go tool did not note one.

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
@@ -55,7 +56,7 @@ func TestWisdomTuneSearchesOnce(t *testing.T) {
 	second.await(waiting)
 	third.await(waiting)
 	third.signal(syscall.SIGINT)
-	if ended := third.end(); ended.status != statusInterrupted || ended.out != "" || strings.Contains(ended.notes, "ndtune: find") {
+	if ended := third.end(); ended.status != ui.StatusInterrupted || ended.out != "" || strings.Contains(ended.notes, "ndtune: find") {
 		t.Errorf("interrupted: %+v", ended)
 	}
 	release()

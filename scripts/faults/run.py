@@ -85,7 +85,7 @@ def notice(fault, args, env):
     flags = [w for w in args.extra if w.startswith("-")]
     stages = [("package", "./" + fault["room"])]
     stages += [(w.removeprefix("./"), w) for w in args.extra if not w.startswith("-")]
-    stages += [("cmd/ndtune", "./cmd/ndtune")]
+    stages += [("cmd/ndtune", "./cmd/ndtune/...")]
     seen = set()
     for who, package in stages:
         if package in seen:

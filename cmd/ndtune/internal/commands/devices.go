@@ -1,0 +1,240 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
+	"github.com/ndtune/ndtune/internal/excerpt"
+	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/observe"
+	"github.com/ndtune/ndtune/tune/session"
+)
+
+type devicesOptions struct {
+	json, observe, peak bool
+	device              string // "": all
+	fleet               job.Fleet
+}
+
+func devicesCommand(run flags.Runner[devicesOptions]) *cli.Command {
+	o := &devicesOptions{}
+	return &cli.Command{
+		Name:  "devices",
+		Usage: "list platforms and devices, with the limits that matter to tuning",
+		Description: `Lists every OpenCL device of this machine with its names for --device.
+
+   ndtune devices
+   ndtune devices --json
+   ndtune devices --peak --device gpu
+   ndtune devices --fleet nats://127.0.0.1:4222
+
+With --fleet, it lists the devices of a fleet of machines. The devices of one kind have one number there,
+which --device of tune and compare takes.
+
+With --observe, it says which quantities can be observed while a kernel runs, such as energy,
+power and clocks, and how, or why not (docs/observers.md).
+
+With --peak, it measures the peaks of each device: the bandwidth of its memory and caches, and
+the rate of multiply-adds. Each figure is the best of several variants of a kernel whose result
+is verified. The peaks are kept in the user's state folder, for specifications with a roofline
+(docs/spec.md). A search that finds no peaks there measures those that its limit needs in the same
+way, after it has its result.`,
+		Flags: []cli.Flag{
+			o.fleet.Flag("list the devices of the fleet"),
+			flags.JSON(&o.json),
+			flags.Switch(&o.observe, "observe", "", "say which quantities can be observed, such as energy and clocks, and how; takes a few seconds"),
+			flags.Switch(&o.peak, "peak", "", "measure the peaks of the devices anew, which takes some 7 seconds for a GPU and 20 for a CPU"),
+			flags.Text(&o.device, "device d", "", "only this `DEVICE`: index, platform:device, cpu, gpu, or a part of its name (default: all)"),
+			flags.Verbose("show the output of drivers during the measurements"),
+		},
+		Action: flags.Action(o, run),
+	}
+}
+
+// A listedDevice is an entry of devices --json.
+type listedDevice struct {
+	Index    int    `json:"index"`             // in a fleet, of the device's kind
+	Machine  string `json:"machine,omitempty"` // in a fleet
+	Selector string `json:"selector"`
+	Default  bool   `json:"default"`
+	hardware.Device
+
+	PeaksError string `json:"peaks_error,omitempty"` // why they could not be measured
+}
+
+func (o *devicesOptions) Read(c *cli.Context) error { return flags.NoArguments(c) }
+
+func listDevices(ctx context.Context, t *ui.Console, o *devicesOptions) error {
+	if o.fleet.URL != "" {
+		return o.listFleet(ctx, t)
+	}
+	all, err := device.List()
+	if err != nil {
+		return err
+	}
+	preferred, err := device.Select(all, "")
+	if err != nil {
+		return err
+	}
+	chosen := all
+	if o.device != "" {
+		l, err := device.Select(all, o.device)
+		if err != nil {
+			return err
+		}
+		chosen = []device.Listed{l}
+	}
+	var listed []listedDevice
+	failed := 0
+	for _, l := range chosen {
+		d := session.Describe(l, t.Note)
+		entry := listedDevice{Index: l.Index, Selector: l.Selector(), Default: l.Index == preferred.Index, Device: d}
+		if o.observe {
+			m := observe.Open(d, hardware.Quantities())
+			err := m.Calibrate(ctx)
+			entry.Instruments = m.Instruments()
+			if m.Close(); err != nil {
+				return err
+			}
+		}
+		if o.peak {
+			entry.Peaks, err = job.MeasurePeaks(ctx, t, l, d, nil, nil)
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case err != nil:
+				entry.PeaksError = err.Error()
+				failed++
+			}
+		}
+		listed = append(listed, entry)
+	}
+	if o.json {
+		err = t.JSON(listed)
+	} else {
+		err = printDevices(t.Out, listed, o.device == "")
+	}
+	if err == nil && failed == len(listed) {
+		return ui.ErrReported
+	}
+	return err
+}
+
+// listFleet lists the devices of a fleet, by machine.
+func (o *devicesOptions) listFleet(ctx context.Context, t *ui.Console) error {
+	var preferred device.Listed
+	var chosen []device.Listed
+	f, err := o.fleet.Join(ctx, t, func(kinds []device.Listed) (err error) {
+		chosen = kinds
+		if preferred, err = device.Select(chosen, ""); err == nil && o.device != "" {
+			chosen, err = device.SelectEach(chosen, o.device)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	listed := []listedDevice{}
+	for _, l := range chosen {
+		for _, a := range f.Members[l.Index].Devices {
+			isDefault := l.Index == preferred.Index
+			listed = append(listed, listedDevice{Index: l.Index, Machine: a.Machine, Selector: a.Selector, Default: isDefault, Device: a.Device})
+		}
+	}
+	slices.SortStableFunc(listed, func(a, b listedDevice) int { return cmp.Compare(a.Machine, b.Machine) })
+	if o.json {
+		return t.JSON(listed)
+	}
+	machine := ""
+	for _, l := range listed {
+		if l.Machine != machine {
+			machine = l.Machine
+			fmt.Fprintf(t.Out, "machine %s\n", machine)
+		}
+		printDevice(t.Out, l)
+	}
+	return nil
+}
+
+// printDevices shows devices by platform. Platforms without one of the devices are shown only if all is
+// true.
+func printDevices(w io.Writer, listed []listedDevice, all bool) error {
+	platforms, err := cl.Platforms()
+	if err != nil {
+		return err
+	}
+	for i, p := range platforms {
+		info, err := p.Info()
+		if err != nil {
+			return err
+		}
+		found := slices.DeleteFunc(slices.Clone(listed), func(l listedDevice) bool {
+			return !strings.HasPrefix(l.Selector, fmt.Sprintf("%d:", i))
+		})
+		if len(found) == 0 && !all {
+			continue
+		}
+		fmt.Fprintf(w, "platform %d: %s (%s)\n", i, info.Name, strings.TrimSpace(info.Version))
+		if len(found) == 0 {
+			fmt.Fprintln(w, "  no devices")
+		}
+		for _, l := range found {
+			printDevice(w, l)
+		}
+	}
+	return nil
+}
+
+func printDevice(w io.Writer, l listedDevice) {
+	mark := ""
+	if l.Default {
+		mark = "  (default)"
+	}
+	fmt.Fprintf(w, "  device %d  %s  %s  %s%s\n", l.Index, l.Selector, l.Name, l.Type, mark)
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "    %-16s %s\n", name, value)
+		}
+	}
+	row("vendor", l.Vendor)
+	row("architecture", l.Architecture)
+	row("driver", l.Driver+", "+strings.TrimSpace(l.Version))
+	units := fmt.Sprint(l.ComputeUnits)
+	if l.ClockMHz > 0 {
+		units += fmt.Sprintf(" at up to %d MHz", l.ClockMHz)
+	}
+	row("compute units", units)
+	row("global memory", fmt.Sprintf("%s, at most %s in one buffer", ui.FormatBytes(l.GlobalMemory), ui.FormatBytes(l.MaxAllocation)))
+	row("local memory", ui.FormatBytes(l.LocalMemory))
+	row("work-group", fmt.Sprintf("at most %d work-items, %s in each dimension", l.MaxWorkGroupSize, figure.Sizes(l.MaxWorkItemSizes)))
+	if l.ComputeMajor > 0 {
+		row("compute cap.", fmt.Sprintf("%d.%d, %d registers a work-group", l.ComputeMajor, l.ComputeMinor, l.Registers))
+	}
+	if l.Wavefront > 0 {
+		row("wavefront", fmt.Sprintf("%d work-items", l.Wavefront))
+	}
+	row("PCI", l.PCI)
+	row("UUID", l.UUID)
+	for _, i := range l.Instruments {
+		row(i.Quantity, i.String())
+	}
+	switch {
+	case l.PeaksError != "":
+		row("peaks", "could not be measured: "+excerpt.FirstLine(l.PeaksError))
+	case l.Peaks != nil:
+		job.PrintPeaks(w, l.Peaks)
+	}
+}

@@ -1,0 +1,190 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
+	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/internal/files"
+	"github.com/ndtune/ndtune/tune/definition"
+	"github.com/ndtune/ndtune/tune/export"
+	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/spec"
+	"github.com/ndtune/ndtune/tune/wisdom"
+)
+
+type exportOptions struct {
+	spec        string
+	records     []string
+	folder, key string
+	size, lang  string // as they are written
+
+	problemSize []definition.Expr // nil: that of the specification
+	languages   []*export.Language
+}
+
+func exportCommand(run flags.Runner[exportOptions]) *cli.Command {
+	o := &exportOptions{folder: ".", lang: "c,python"}
+	return &cli.Command{
+		Name:      "export",
+		Usage:     "write a tuned kernel for an application: a wisdom file, a C header and a Python module",
+		ArgsUsage: "SPEC LOG...",
+		Description: `Writes KEY.wisdom with the best configurations of all records, and files for an application. They
+have the configurations with the source of the kernel, and functions that choose the
+configuration for a device and a size and compute the launch.
+
+   ndtune tune kernel.yaml --log kernel.jsonl
+   ndtune export kernel.yaml kernel.jsonl -o tuned
+
+The sizes are the whole-number constants that the problem size of the specification, the size of a
+buffer, or the repeat of a pipeline reads. A pipeline whose specification has no problem_size, or
+one that reads parameters, needs --problem-size:
+
+   ndtune export scan.yaml scan.jsonl --problem-size n
+
+Logs of several devices and sizes may be given; they are added to a wisdom file that is there. The
+other files are replaced, and have all its records, except those of another source of the kernel.
+If one of them cannot be made, nothing is written.
+
+--lang is a list of the files to write besides the wisdom:
+   c       KEY.h, a header for C99 and C++
+   python  KEY.py, a module for PyOpenCL
+
+docs/export.md shows a program in each language.`,
+		Flags: []cli.Flag{
+			flags.Text(&o.folder, "output o", "", "`FOLDER` for the files; it is made if necessary"),
+			flags.Text(&o.key, "key", "", "`KEY`: the name of the files and of the functions (default: the name of the kernel)"),
+			flags.Text(&o.size, "problem-size", "", "problem size, `X[,Y[,Z]]`: expressions over the constants of a specification that has none"),
+			flags.Text(&o.lang, "lang", "", "`LIST` of what to write besides the wisdom: c, python"),
+		},
+		Action: flags.Action(o, run),
+	}
+}
+
+// languages are the languages of --lang.
+var languages = map[string]*export.Language{"c": export.C, "python": export.Python}
+
+func (o *exportOptions) Read(c *cli.Context) error {
+	if c.NArg() < 2 {
+		return ui.Wrong("want a specification and at least one record of its kernel: %s %s", c.Command.HelpName, c.Command.ArgsUsage)
+	}
+	o.spec, o.records, o.problemSize = c.Args().First(), c.Args().Tail(), splitExpressions(o.size)
+	for name := range strings.SplitSeq(o.lang, ",") {
+		if languages[name] == nil {
+			return ui.Wrong("--lang %s: %q is none of c, python", o.lang, name)
+		}
+		o.languages = append(o.languages, languages[name])
+	}
+	return nil
+}
+
+func exportFiles(ctx context.Context, t *ui.Console, o *exportOptions) error {
+	s, err := spec.Load(o.spec, spec.Options{})
+	if err != nil {
+		return ui.Usage(err)
+	}
+	var all *wisdom.File // the wisdom of the records
+	for _, path := range o.records {
+		r, err := ui.ReadRecord(ctx, path)
+		if err != nil {
+			return ui.Usage(err)
+		}
+		if err := giveSize(r, o.problemSize); err != nil {
+			return ui.Wrong("%s: --problem-size: %w", path, err)
+		}
+		best, err := wisdom.FromLog(r, wisdom.Source{Key: o.key})
+		if err != nil {
+			return ui.Wrong("%s: %w", path, err)
+		}
+		if all == nil {
+			all = best
+		} else if err := all.Merge(best); err != nil {
+			return ui.Wrong("%s: %w", path, err)
+		}
+	}
+	wisdomPath := filepath.Join(o.folder, all.Key+".wisdom")
+	known, err := wisdom.Read(wisdomPath)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		known = all
+	case err != nil:
+		return ui.Usage(err)
+	default:
+		if err := known.Merge(all); err != nil {
+			return ui.Wrong("%s: %w", wisdomPath, err)
+		}
+	}
+	var outputs []export.File
+	for _, language := range o.languages {
+		made, err := language.Export(s.Problem, known, o.problemSize)
+		if err != nil {
+			return ui.Wrong("%s: %w", o.spec, err)
+		}
+		outputs = append(outputs, made)
+	}
+	if err := os.MkdirAll(o.folder, 0o777); err != nil {
+		return ui.Wrong("-o: %w", err)
+	}
+	for _, path := range append(each.Of(outputs, func(f export.File) string { return filepath.Join(o.folder, f.Name) }), wisdomPath) {
+		if err := ui.CheckWritable(path); err != nil {
+			return ui.Wrong("write to %s: %w", path, err)
+		}
+	}
+	if _, err := wisdom.Add(ctx, wisdomPath, all); err != nil {
+		return err
+	}
+	fmt.Fprintln(t.Out, wisdomPath)
+	for _, f := range outputs {
+		path := filepath.Join(o.folder, f.Name)
+		if err := files.Write(path, func(w io.Writer) error { _, err := w.Write(f.Content); return err }); err != nil {
+			return err
+		}
+		fmt.Fprintln(t.Out, path)
+	}
+	return nil
+}
+
+// giveSize gives a record the size of the problem, if it is an option.
+func giveSize(r *record.Record, expressions []definition.Expr) error {
+	if expressions == nil {
+		return nil
+	}
+	size, err := export.ProblemSize(expressions, r.Header.Constants)
+	switch own := r.Header.ProblemSize; {
+	case err != nil:
+		return err
+	case len(own) > 0 && !slices.Equal(own, size):
+		return fmt.Errorf("the record's size is %s, not %s", figure.Sizes(own), figure.Sizes(size))
+	}
+	r.Header.ProblemSize = size
+	return nil
+}
+
+// splitExpressions splits a text at the commas that are not within parentheses.
+func splitExpressions(text string) (all []definition.Expr) {
+	start, depth := 0, 0
+	for i, c := range text + "," {
+		switch {
+		case c == '(' || c == '[':
+			depth++
+		case c == ')' || c == ']':
+			depth--
+		case c == ',' && depth <= 0 && text != "":
+			all = append(all, strings.TrimSpace(text[start:i]))
+			start = i + 1
+		}
+	}
+	return all
+}

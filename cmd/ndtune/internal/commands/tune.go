@@ -1,0 +1,135 @@
+package commands
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/record"
+)
+
+// knownResults reads the results that follow the specification on standard input.
+func knownResults(ctx context.Context, t *ui.Console, p *problem.Problem) (results []tune.Result, err error) {
+	text, err := t.In.Next(ctx)
+	if err == nil {
+		results, err = record.ParseResults(text, p.Parameters())
+	}
+	switch {
+	case err == io.EOF || ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, ui.Wrong("known results on standard input: %w", err)
+	}
+	return results, nil
+}
+
+type tuneOptions struct {
+	job.Options
+	check, json bool
+}
+
+func tuneCommand(run flags.Runner[tuneOptions]) *cli.Command {
+	o := &tuneOptions{}
+	o.Spec.TakesInput = true
+	return &cli.Command{
+		Name:      "tune",
+		Usage:     "search a specification's space for its fastest configuration",
+		ArgsUsage: "SPEC",
+		Description: `Reads a specification (docs/spec.md), builds and verifies its configurations on a device,
+times the correct ones, and prints each result as it arrives and the best at the end. Before
+it names the winner, it measures the ten best, the finalists, again, in rounds with one launch of
+each. A table of them on stderr says which are indistinguishable from the winner (docs/report.md).
+
+   ndtune tune kernel.yaml
+   ndtune tune kernel.yaml --device gpu --set n=4096 -o results.json -o results.csv
+   ndtune tune kernel.yaml -p block_size_x=32,64 -v
+   ndtune tune kernel.yaml --max-evals 100 --log kernel.jsonl
+   ndtune tune kernel.yaml --serve 127.0.0.1:0
+   ndtune tune kernel.yaml --set n=1024,2048,4096 --log kernel.jsonl
+   ndtune tune kernel.yaml --max-evals 50 --prior other-device.jsonl
+
+An interrupted run (Ctrl-C) keeps its results: the same command with the same --log
+continues it, also after values of parameters or restrictions have changed (docs/spec.md). Add
+--retry-failures to evaluate failed configurations again:
+
+   ndtune tune kernel.yaml --log kernel.jsonl --retry-failures
+   ndtune tune kernel.yaml --log kernel.jsonl --retry-failures=compile,timeout
+
+Several values of a constant, or sizes in the specification, tune it at each of these sizes, with a
+run log for each. Each size begins with the best configurations of the nearest sizes before it. A table shows
+the cost of each best at the other sizes, and the best over all sizes (docs/compare.md#sizes).
+
+With --fleet, the devices of one kind in a fleet of machines share the search (docs/fleet.md):
+
+   ndtune tune kernel.yaml --fleet nats://127.0.0.1:4222 --device gpu
+
+With --serve, browsers on this machine show the report of the running search at the printed
+address (docs/report.md).
+
+For programs, there are JSON lines, and - is a specification on standard input (docs/stream.md):
+
+   ndtune tune kernel.yaml --json`,
+		Flags: slices.Concat(o.Spec.Flags(), o.Options.Flags(), []cli.Flag{o.checkFlag(), flags.JSONLines(&o.json)},
+			o.Fleet.SearchFlags("evaluate on the devices of the fleet")),
+		Action: flags.Streamed(flags.Action(o, run)),
+	}
+}
+
+func (o *tuneOptions) Read(c *cli.Context) error {
+	if err := o.Spec.ReadArgument(c); err != nil {
+		return err
+	}
+	return o.ReadSearch(c)
+}
+
+// tuneSpec searches the space of a specification, at each of its sizes.
+func tuneSpec(ctx context.Context, t *ui.Console, o *tuneOptions) error {
+	reserve, done := o.Evaluation.PrepareWorker(t, o.Device)
+	defer done()
+	s, err := o.Spec.LoadSizes(ctx, t)
+	if err != nil {
+		return err
+	}
+	if len(s.Sizes) > 0 {
+		return tuneSizes(ctx, t, o, s)
+	}
+	if err := s.CheckSpace(ctx); err != nil {
+		return err
+	}
+	j, err := job.New(ctx, t, &o.Options, s, s.Path)
+	if err != nil {
+		return err
+	}
+	if err := j.CheckFiles(); err != nil {
+		return err
+	}
+	if o.Spec.IsInput() {
+		if j.Plan.Known, err = knownResults(ctx, t, s.Problem); err != nil {
+			return err
+		}
+	}
+	page, closePage, err := o.OpenPage(t)
+	if err != nil {
+		return err
+	}
+	defer closePage()
+	j.Page = page
+	j.Evaluation.Reserve = reserve
+	f, err := j.ChooseDevices(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	outcome, err := j.SearchAndWrite(ctx)
+	if o.check {
+		err = ui.Joined([]error{err, checkFinalists(ctx, j, outcome)})
+	}
+	return err
+}

@@ -1,0 +1,73 @@
+// Package flags has what urfave/cli lacks: flags that are one call each, and [Action], which completes the options of a command and runs
+// it with them, so that no command sees the context of its command line, and a test can look at options without running anything.
+package flags
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Named returns the flag with a name; nil if there is none.
+func Named(flags []cli.Flag, name string) cli.Flag {
+	for _, f := range flags {
+		if slices.Contains(f.Names(), name) {
+			return f
+		}
+	}
+	return nil
+}
+
+// Dashed returns the name of a flag as users write it.
+func Dashed(name string) string {
+	if name = strings.TrimLeft(name, "-"); len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// These functions return a flag that writes into an option. What the option has before is its default. The names are one of several
+// letters, and then others. The usage marks the value by «`».
+
+func Text(to *string, names, category, usage string) cli.Flag {
+	name, aliases := namesOf(names)
+	return &cli.StringFlag{Name: name, Aliases: aliases, Destination: to, Value: *to, Category: category, Usage: usage, TakesFile: takesFile(usage)}
+}
+
+func List(to *cli.StringSlice, names, category, usage string) cli.Flag {
+	name, aliases := namesOf(names)
+	return &cli.StringSliceFlag{Name: name, Aliases: aliases, Destination: to, Category: category, Usage: usage, TakesFile: takesFile(usage)}
+}
+
+func Switch(to *bool, names, category, usage string) cli.Flag {
+	name, aliases := namesOf(names)
+	return &cli.BoolFlag{Name: name, Aliases: aliases, Destination: to, Category: category, Usage: usage}
+}
+
+func Number(to *int, names, category, usage string) cli.Flag {
+	name, aliases := namesOf(names)
+	return &cli.IntFlag{Name: name, Aliases: aliases, Destination: to, Value: *to, Category: category, Usage: usage}
+}
+
+func Duration(to *time.Duration, name, category, usage string) cli.Flag {
+	return &cli.DurationFlag{Name: name, Destination: to, Value: *to, Category: category, Usage: usage}
+}
+
+// Seed is the seed of random choices.
+func Seed(to *uint64, category, usage string) cli.Flag {
+	return &cli.Uint64Flag{Name: "seed", Destination: to, Value: 1, Category: category, Usage: usage}
+}
+
+func namesOf(names string) (name string, aliases []string) {
+	all := strings.Fields(names)
+	return all[0], all[1:]
+}
+
+// takesFile reports whether the value of a flag is a file, for shells.
+func takesFile(usage string) bool {
+	_, value, _ := strings.Cut(usage, "`")
+	value, _, _ = strings.Cut(value, "`")
+	return value == "FILE" || value == "FOLDER" || value == "RECORD" || value == "PATH"
+}

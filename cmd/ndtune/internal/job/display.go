@@ -1,0 +1,128 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
+	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/fleet"
+	"github.com/ndtune/ndtune/tune/live"
+	"github.com/ndtune/ndtune/tune/search"
+)
+
+// A searchDisplay shows a search on the terminal, and on the page of --serve if there is one.
+type searchDisplay struct {
+	job     *Job
+	printer *printer
+
+	page        *live.Run // nil: there is none
+	endFollower func()    // ends followFleet; nil: it has not begun
+}
+
+// newSearchDisplay shows the beginning of the search of a job whose session is open.
+func newSearchDisplay(ctx context.Context, j *Job) searchDisplay {
+	s, p := j.Session, j.Plan.Spec.Problem
+	total := s.Total()
+	d := searchDisplay{job: j, printer: NewPrinter(j, p, total)}
+	d.printer.begin(s.Evaluator.Device(), j.Place.Devices, s.Space, s.Log)
+	for _, prior := range j.Plan.Priors.Named {
+		j.Say("%s", priorText(prior, p))
+	}
+	notes := s.Found.Notes
+	if j.Verbose {
+		notes = slices.Concat(notes, s.Found.Details)
+	}
+	for _, note := range notes {
+		j.Say("%s", note)
+	}
+	if j.Page != nil {
+		d.page = j.Page.Begin(filepath.Base(s.Log.Path()), s.Log.Header(), total)
+		if j.Place.Fleet != nil {
+			d.endFollower = followFleet(ctx, j.Place.Fleet, j.Page)
+		}
+	}
+	return d
+}
+
+// result shows a result.
+func (d *searchDisplay) result(r tune.Result, resumed bool) {
+	d.printer.Result(r, resumed)
+	if d.page != nil {
+		d.page.Add(r, resumed)
+	}
+}
+
+// end shows the end of the search. The outcome is nil if there is none.
+func (d *searchDisplay) end(o *tune.Outcome, failed error) {
+	if d.endFollower != nil {
+		d.endFollower()
+	}
+	switch {
+	case d.page == nil:
+	case failed != nil || o == nil:
+		d.page.End(nil, "Stopped: the search could not go on")
+	default:
+		d.page.End(o.Results, ends[o.Stop].page())
+	}
+	if o == nil {
+		return
+	}
+	j := d.job
+	d.printer.end(o, j.Session.Evaluator.Evaluated())
+	trusts, known := j.Session.Trusts()
+	for _, trust := range trusts {
+		j.Say("%s", trustText(trust))
+	}
+	if known && len(trusts) == 0 && j.Plan.Strategy.Name == search.Auto {
+		j.Say("The search needed no prior: its budget covers the space, or ends before there is a model.")
+	}
+}
+
+// OpenPage serves the page of --serve, if that is given, and prints its address. The caller must call
+// close.
+func (o *Options) OpenPage(t *ui.Console) (page *live.Server, close func(), err error) {
+	if o.Serve == "" {
+		return nil, func() {}, nil
+	}
+	page, err = live.Open(o.Serve, "ndtune "+ui.VersionText())
+	if err != nil {
+		return nil, nil, ui.Wrong("--serve: %w", err)
+	}
+	fmt.Fprintf(t.Notes, "live: %s\n", page.URL())
+	return page, page.Close, nil
+}
+
+const (
+	fleetInterval  = 2 * time.Second // between two looks at the fleet
+	fleetPageLimit = 100             // devices on the page
+)
+
+// followFleet shows the devices of a fleet on a page until end is called.
+func followFleet(ctx context.Context, f *fleet.Connection, page *live.Server) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for tick := time.NewTicker(fleetInterval); ; {
+			if all, err := f.Devices(ctx); err == nil { // else the connection is cut, and mended
+				table := FleetTable(all[:min(len(all), fleetPageLimit)])
+				if table.Title = figure.Count(len(all), "device") + " in the fleet"; len(all) > fleetPageLimit {
+					table.Notes = append(table.Notes, fmt.Sprintf("%d more are not shown.", len(all)-fleetPageLimit))
+				}
+				page.ShowFleet(table)
+			}
+			select {
+			case <-ctx.Done():
+				tick.Stop()
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
+}

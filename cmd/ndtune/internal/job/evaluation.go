@@ -1,0 +1,107 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
+	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/definition"
+	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/footprint"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/session"
+	"github.com/ndtune/ndtune/tune/worker"
+)
+
+// Evaluation say how configurations are evaluated.
+type Evaluation struct {
+	session.Evaluation // with the flags
+	allow              string
+
+	inFleet bool            // on other machines
+	Shared  *worker.Reserve // of the commands of this process; nil: this is the only one
+}
+
+func (o *Evaluation) Flags(s *Spec) []cli.Flag {
+	o.BuildTimeout, o.KernelTimeout = worker.DefaultBuildTimeout, worker.DefaultKernelTimeout
+	return []cli.Flag{
+		flags.Number(&o.Iterations, "iterations", flags.CategoryEvaluation,
+			fmt.Sprintf("timed launches of each configuration (default: measure.launches of the specification, else %d)", definition.DefaultLaunches)),
+		flags.Duration(&o.BuildTimeout, "build-timeout", flags.CategoryEvaluation,
+			"give up a configuration whose build takes longer than `DURATION`, with the first launch if the driver compiles in it"),
+		flags.Duration(&o.KernelTimeout, "kernel-timeout", flags.CategoryEvaluation,
+			"give up a configuration if a launch takes longer than `DURATION`, or longer than 1s and 20 times the best "+
+				"so far"),
+		flags.List(&s.observe, "observe", flags.CategoryEvaluation,
+			"observe `QUANTITIES` of the device while each configuration runs, as metrics: "+
+				strings.Join(hardware.Quantities(), ", ")+" (docs/observers.md); or of the built kernel: "+
+				strings.Join(footprint.Quantities(), ", ")+" (docs/observers.md)"),
+		AllowFlag(&o.allow, "let the specification do `WHAT`: settings, change those of the device while it measures: locked clocks, the power limit "+
+			"(docs/observers.md)"),
+		flags.Number(&o.Workers, "workers", flags.CategoryEvaluation,
+			"at most `N` processes that build; 0: none, for debugging a driver (default: as many as are worth their start)"),
+	}
+}
+
+// Read refuses a number of workers that there cannot be, and flags about workers if there are none.
+func (o *Evaluation) Read(c *cli.Context) error {
+	if o.Workers < 0 {
+		return ui.Wrong("--workers %d: want a positive number, or 0 for this process", o.Workers)
+	}
+	if o.Iterations == 0 && c.IsSet("iterations") {
+		o.Iterations = device.Untimed
+	}
+	o.InProcess = o.Workers == 0 && c.IsSet("workers")
+	if o.inFleet = c.String("fleet") != ""; o.inFleet && c.IsSet("workers") {
+		return ui.Wrong("--workers %d is about this machine, and --fleet or NDTUNE_FLEET about others: leave out one of them, "+
+			"or add --fleet ''", o.Workers)
+	}
+	o.Shared = flags.SharedReserve(c)
+	for _, name := range []string{"build-timeout", "kernel-timeout"} {
+		if o.InProcess && c.IsSet(name) {
+			return ui.Wrong("--workers 0 has no worker to watch: leave out --%s", name)
+		}
+	}
+	return nil
+}
+
+// On returns how configurations are evaluated for a console.
+func (o *Evaluation) On(t *ui.Console) session.Evaluation {
+	e := o.Evaluation
+	e.Output, e.AllowSettings = t.Diagnostics(), Allows(o.allow, AllowSettings)
+	if no, _ := strconv.ParseBool(os.Getenv(noPeakVariable)); !no && o.Iterations != device.Untimed {
+		e.MeasurePeaks = func(ctx context.Context, l device.Listed, d hardware.Device, figures []string, r *worker.Reserve) (*hardware.Peaks, error) {
+			return MeasurePeaks(ctx, t, l, d, figures, r)
+		}
+	}
+	return e
+}
+
+// spentText says how the time of an evaluation was spent.
+func spentText(e session.Evaluator, results []tune.Result, resumed int) string {
+	if pool, ok := e.(*worker.Pool); ok {
+		s := pool.Spent()
+		return fmt.Sprintf("time of %s: starting %s, building %s, verifying %s, measuring %s, waiting for the device %s, idle %s",
+			figure.Count(pool.Started(), "worker"), tenths(s.Starting), tenths(s.Building), tenths(s.Verifying),
+			tenths(s.Measuring), tenths(s.Waiting), tenths(s.Idle))
+	}
+	var d tune.Durations
+	for _, r := range results[min(resumed, len(results)):] {
+		d.Build += r.Durations.Build
+		d.Verify += r.Durations.Verify
+		d.Measure += r.Durations.Measure
+	}
+	return fmt.Sprintf("time: building %s, verifying %s, measuring %s", tenths(d.Build), tenths(d.Verify), tenths(d.Measure))
+}
+
+// tenths formats a duration in seconds.
+func tenths(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }

@@ -1,8 +1,0 @@
-//go:build !windows
-
-package main
-
-import "os"
-
-// movesCursor reports whether a terminal obeys escape sequences: all do that are not dumb.
-func movesCursor(*os.File) bool { return true }
