@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
 	"github.com/ndtune/ndtune/tune/hardware"
 )
@@ -23,5 +24,13 @@ func TestNoLimit(t *testing.T) {
 		if got := s.noLimit(why, c.known); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// The peaks of a device of another machine are those that came with its description.
+func TestDescribeADeviceOfAFleet(t *testing.T) {
+	d := hardware.Device{Name: "there", Peaks: &hardware.Peaks{Method: 3}}
+	if got := Describe(device.Listed{Identity: &d}, func(text string) { t.Error(text) }); got.Peaks != d.Peaks {
+		t.Errorf("%+v", got)
 	}
 }
