@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/ndtune/ndtune/tune/array"
@@ -94,6 +95,18 @@ func (d *Definition) EncodeInto(memory func(size int) []byte, digest func(*array
 		end = aligned(end) + copy(data[aligned(end):], content)
 	}
 	return data, nil
+}
+
+// peaks matches an expression that reads device.peak.
+var peaks = regexp.MustCompile(`device\W+peak`)
+
+// ReadsPeaks reports whether an expression of a definition without functions may read device.peak.
+func (d *Definition) ReadsPeaks() bool {
+	texts := d.withArrays(func(*array.Array) *array.Array { return &array.Array{} })
+	texts.Kernel.Source = ""
+	var text bytes.Buffer
+	err := gob.NewEncoder(&text).Encode(texts)
+	return err != nil || peaks.Match(text.Bytes())
 }
 
 // withArrays returns the definition with other arrays as contents and expected outputs, also of the reference.

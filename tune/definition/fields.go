@@ -1,10 +1,6 @@
 package definition
 
-import (
-	"fmt"
-	"reflect"
-	"strings"
-)
+import "fmt"
 
 // Functions returns the fields of a definition that are Go functions, in the words of a specification file: «kernel.func».
 func (d *Definition) Functions() []string {
@@ -57,45 +53,6 @@ func (d *Definition) beyondData() (functions, commands, files []string) {
 		}
 	}
 	return functions, commands, files
-}
-
-// ReadsPeaks reports whether an expression of a definition may read device.peak.
-func (d *Definition) ReadsPeaks() bool {
-	data := *d
-	data.Kernel.Source = ""
-	return hasText(reflect.ValueOf(data), func(text string) bool {
-		return strings.Contains(text, "device") && strings.Contains(text, "peak")
-	})
-}
-
-// hasText reports whether a condition holds for a text within a value.
-func hasText(v reflect.Value, holds func(string) bool) bool {
-	switch v.Kind() {
-	case reflect.String:
-		return holds(v.String())
-	case reflect.Pointer, reflect.Interface:
-		return !v.IsNil() && hasText(v.Elem(), holds)
-	case reflect.Struct:
-		for _, field := range v.Fields() {
-			if hasText(field, holds) {
-				return true
-			}
-		}
-	case reflect.Slice, reflect.Array:
-		numbers := v.Type().Elem().Kind() <= reflect.Complex128
-		for i := 0; i < v.Len() && !numbers; i++ {
-			if hasText(v.Index(i), holds) {
-				return true
-			}
-		}
-	case reflect.Map:
-		for _, value := range v.Seq2() {
-			if hasText(value, holds) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // A FieldError is a fault of a field of a definition. Field is a path in the words of a specification

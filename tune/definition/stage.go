@@ -13,11 +13,7 @@ type Stage struct {
 	Arguments []string // names of arguments, in the order of the kernel; nil: all
 	Stages    []Stage
 
-	// The index space of the kernel. Each empty field has the value of the definition's field.
-	ProblemSize  []Expr
-	BlockSize    [3]Expr
-	GridDiv      [3][]Expr
-	GlobalOffset []Expr
+	Shape // each empty field has the value of the definition's field
 
 	// Repeat is the number of repetitions, or a condition; the default is 1. Index is a name for the number of
 	// the repetition, from 0, in the expressions of the stage and in those of scalars and local memory that it
@@ -25,10 +21,6 @@ type Stage struct {
 	Repeat Expr
 	Index  string
 	Swap   [2]string
-}
-
-func (s Stage) Shape() Shape {
-	return Shape{s.ProblemSize, s.BlockSize, s.GridDiv, s.GlobalOffset}
 }
 
 // A Shape is the index space of a kernel in a definition. An empty field is not given.
@@ -52,18 +44,11 @@ func (s Shape) IsZero() bool { return reflect.ValueOf(s).IsZero() }
 
 // Or returns the index space with the fields of another one where its own are not given.
 func (s Shape) Or(other Shape) Shape {
-	has := s.Has()
-	if !has["problem_size"] {
-		s.ProblemSize = other.ProblemSize
-	}
-	if !has["block_size"] {
-		s.BlockSize = other.BlockSize
-	}
-	if !has["grid_div"] {
-		s.GridDiv = other.GridDiv
-	}
-	if !has["global_offset"] {
-		s.GlobalOffset = other.GlobalOffset
+	own, others := reflect.ValueOf(&s).Elem(), reflect.ValueOf(other)
+	for i := range own.NumField() {
+		if own.Field(i).IsZero() {
+			own.Field(i).Set(others.Field(i))
+		}
 	}
 	return s
 }

@@ -57,9 +57,9 @@ __kernel void mark(const int at, __global int *out, const int value) { if (get_g
 		},
 		Parameters: one("block_size_x", 4),
 		Stages: []definition.Stage{
-			{Kernel: "clear", Arguments: []string{"out"}, BlockSize: [3]definition.Expr{"0"}},
+			{Kernel: "clear", Arguments: []string{"out"}, Shape: definition.Shape{BlockSize: [3]definition.Expr{"0"}}},
 			{Repeat: "3", Index: "i", Stages: []definition.Stage{
-				{Kernel: "mark", Arguments: []string{"at", "out", "value"}, Repeat: "i + 1", Index: "j", ProblemSize: []definition.Expr{"1"}},
+				{Kernel: "mark", Arguments: []string{"at", "out", "value"}, Repeat: "i + 1", Index: "j", Shape: definition.Shape{ProblemSize: []definition.Expr{"1"}}},
 			}},
 		},
 		Verify: &definition.Verification{Expected: map[string]any{"out": []int32{1, 0, 0, 0, 11, 12, 0, 0, 21, 22, 23, 0}}},

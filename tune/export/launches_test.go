@@ -24,7 +24,7 @@ func sortSteps(n, steps int) definition.Definition {
 			{Kernel: "local_sort", Arguments: []string{"keys", "tile"}},
 			{Repeat: "steps", Index: "step", Swap: [2]string{"keys", "count"}, Stages: []definition.Stage{
 				{Kernel: "merge", Arguments: []string{"keys", "count", "stride", "half", "ends"}},
-				{Kernel: "clean", Arguments: []string{"count", "sums", "again"}, Repeat: "step % 2 == 1", ProblemSize: []definition.Expr{"n - step"}},
+				{Kernel: "clean", Arguments: []string{"count", "sums", "again"}, Repeat: "step % 2 == 1", Shape: definition.Shape{ProblemSize: []definition.Expr{"n - step"}}},
 			}},
 		},
 		Arguments: []definition.Argument{

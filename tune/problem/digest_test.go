@@ -292,7 +292,7 @@ func TestMeasurementDigest(t *testing.T) {
 func TestKernelDigest(t *testing.T) {
 	pipeline := func(size string) func(*definition.Definition) {
 		return func(d *definition.Definition) {
-			d.Stages = []definition.Stage{{Kernel: "saxpy"}, {Repeat: "2", Stages: []definition.Stage{{Kernel: "saxpy", ProblemSize: []definition.Expr{size}}}}}
+			d.Stages = []definition.Stage{{Kernel: "saxpy"}, {Repeat: "2", Stages: []definition.Stage{{Kernel: "saxpy", Shape: definition.Shape{ProblemSize: []definition.Expr{size}}}}}}
 		}
 	}
 	literal := func(size string) func(*definition.Definition) {

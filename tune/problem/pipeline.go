@@ -91,7 +91,7 @@ func (p *Problem) compileStage(errs *fieldErrors, field string, given definition
 	case given.Kernel != "" && len(given.Stages) > 0:
 		errs.addf(field, "is a kernel or a list of kernels, not both")
 	case given.Kernel == "":
-		if given.Arguments != nil || !given.Shape().IsZero() {
+		if given.Arguments != nil || !given.Shape.IsZero() {
 			errs.addf(field, "sizes and arguments belong to the kernels of the list")
 		}
 		s.Steps = p.compileList(errs, field+".kernels", given.Stages, indices, inner)
@@ -100,7 +100,7 @@ func (p *Problem) compileStage(errs *fieldErrors, field string, given definition
 		errs.addf(field+".name", "%q is not the name of a kernel function", given.Kernel)
 	}
 	var faults fieldErrors
-	s.Shape = p.compileShape(&faults, field+".", given.Shape().Or(p.definition.Shape()), inner)
+	s.Shape = p.compileShape(&faults, field+".", given.Shape.Or(p.definition.Shape()), inner)
 	p.addShapeFaults(errs, &faults, field+".", given)
 	s.Arguments = p.compilePlaces(errs, field+".arguments", given.Arguments, indices)
 	s.Repeated = !slices.ContainsFunc(s.Shape.Expressions(), p.readsIndex) && !slices.ContainsFunc(s.Arguments, func(i int) bool {
@@ -112,7 +112,7 @@ func (p *Problem) compileStage(errs *fieldErrors, field string, given definition
 // addShapeFaults adds the faults of the index space of a stage. Those of keys that it takes from the definition are
 // faults of the definition's keys, and are added once for all stages.
 func (p *Problem) addShapeFaults(errs, faults *fieldErrors, prefix string, s definition.Stage) {
-	own := s.Shape().Has()
+	own := s.Has()
 	own["problem_size"] = own["problem_size"] || p.definition.ProblemSize == nil
 	for _, err := range faults.errs {
 		fault := err.(*definition.FieldError)

@@ -21,7 +21,7 @@ func passes() definition.Definition {
 	d.Stages = []definition.Stage{
 		{Kernel: "first", Arguments: []string{"y", "x"}},
 		{Repeat: "unroll", Index: "pass", Swap: [2]string{"y", "x"}, Stages: []definition.Stage{
-			{Kernel: "up", Arguments: []string{"x", "y", "stride"}, ProblemSize: []definition.Expr{"n - pass"}, Repeat: "2", Index: "k"},
+			{Kernel: "up", Arguments: []string{"x", "y", "stride"}, Shape: definition.Shape{ProblemSize: []definition.Expr{"n - pass"}}, Repeat: "2", Index: "k"},
 			{Kernel: "down", Arguments: []string{"y", "scratch"}, Repeat: "pass > 0"},
 		}},
 	}

@@ -71,7 +71,7 @@ func everything(t *testing.T, dir string) definition.Definition {
 		GridDiv:      [3][]definition.Expr{{}, {"rows", "2"}, nil},
 		GlobalOffset: []definition.Expr{"n"},
 		Stages: []definition.Stage{{Repeat: "2", Index: "pass", Swap: [2]string{"file", "copy"}, Stages: []definition.Stage{
-			{Kernel: "k", GridDiv: [3][]definition.Expr{{}, nil, {"2"}}, ProblemSize: []definition.Expr{"n", "1 + pass"}, Arguments: []string{"out"}},
+			{Kernel: "k", Shape: definition.Shape{GridDiv: [3][]definition.Expr{{}, nil, {"2"}}, ProblemSize: []definition.Expr{"n", "1 + pass"}}, Arguments: []string{"out"}},
 		}}, {Kernel: "k"}},
 		Types: []definition.StructType{
 			{Name: "pair", Fields: []definition.StructField{{Name: "a", Type: "float"}, {Name: "b", Type: "int", Count: "div(n, 32)"}}},

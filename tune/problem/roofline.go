@@ -234,5 +234,6 @@ func (p *Problem) LimitTime(c space.Configuration, d hardware.Device) float64 {
 // ReadsPeaks reports whether the search itself needs the peaks of the device, because its objective is
 // «% of limit» or an expression reads device.peak.
 func (p *Problem) ReadsPeaks() bool {
-	return p.Objective().Has(score.MetricOfLimit) || p.definition.ReadsPeaks()
+	d := p.portable()
+	return p.Objective().Has(score.MetricOfLimit) || d.ReadsPeaks()
 }

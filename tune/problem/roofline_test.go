@@ -198,7 +198,7 @@ func TestReadsPeaks(t *testing.T) {
 			d.Stages = []definition.Stage{{Kernel: "k", Repeat: peak + " > 0 ? 1 : 2"}}
 		}, true},
 		"the size of a stage": {func(d *definition.Definition) {
-			d.Stages = []definition.Stage{{Stages: []definition.Stage{{Kernel: "k", ProblemSize: []definition.Expr{peak + " > 0 ? 1 : 2"}}}}}
+			d.Stages = []definition.Stage{{Stages: []definition.Stage{{Kernel: "k", Shape: definition.Shape{ProblemSize: []definition.Expr{peak + " > 0 ? 1 : 2"}}}}}}
 		}, true},
 		"the offset": {func(d *definition.Definition) { d.GlobalOffset = []definition.Expr{peak + " > 0 ? 1 : 2"} }, true},
 		"an option": {func(d *definition.Definition) {
