@@ -10,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/score"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // decodeCache reads a Kernel Tuner cache file of any version.
@@ -186,7 +187,8 @@ func (l *layout) cacheHeader(h *Header) []byte {
 		p := l.parameters.At(i)
 		var values []string
 		for _, v := range p.Values {
-			values = append(values, string(appendValue(nil, v)))
+			text, _ := space.MarshalValue(v) // a layout's values cannot fail
+			values = append(values, string(text))
 		}
 		names[i] = quoted(p.Name)
 		lists[i] = names[i] + ": [" + strings.Join(values, ", ") + "]"

@@ -36,8 +36,11 @@ func newLayout(list []space.Parameter) (*layout, error) {
 			if text, ok := v.(string); ok && !utf8.ValidString(text) {
 				return nil, fmt.Errorf("parameter %s: the value %q is not UTF-8", p.Name, text)
 			}
-			encoded := string(appendValue(nil, v))
-			members[j], byValue[v], byJSON[encoded] = name+encoded, j, j
+			encoded, err := space.MarshalValue(v)
+			if err != nil {
+				return nil, fmt.Errorf("parameter %s: %w", p.Name, err)
+			}
+			members[j], byValue[v], byJSON[string(encoded)] = name+string(encoded), j, j
 		}
 		l.members = append(l.members, members)
 		l.byValue = append(l.byValue, byValue)
