@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/search/gaussian"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -95,19 +96,12 @@ func newRanking(s *space.Space, p Prior) (*ranking, error) {
 			return nil, fmt.Errorf("the prior %s has no parameter %s", p.Name, q)
 		}
 	}
-	r.score = make([]float64, len(r.entries))
-	for i := 0; i < len(r.entries); {
-		end := i + 1
-		for end < len(r.entries) && value(r.entries[end]) == value(r.entries[i]) {
-			end++
-		}
-		z := math.Sqrt2 * math.Erfinv(float64(i+end)/float64(len(r.entries))-1)
+	for _, rank := range ranksOf(each.Of(r.entries, value)) {
+		z := math.Sqrt2 * math.Erfinv((2*rank+1)/float64(len(r.entries))-1)
 		if z > 0 {
 			z /= 2
 		}
-		for ; i < end; i++ {
-			r.score[i] = z
-		}
+		r.score = append(r.score, z)
 	}
 	standardized(r.score)
 	for k, e := range r.entries {

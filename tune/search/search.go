@@ -146,21 +146,21 @@ func CheckPriors(name string, objectives int) error {
 
 // Check returns the error that [New] would return for a name, values of options and a number of objectives.
 func Check(name string, values map[string]string, objectives int) error {
-	d, _, err := find(name, values)
-	if err == nil && objectives > 1 && !d.Several {
-		able := those(func(d Description) bool { return d.Several })
-		err = fmt.Errorf("the strategy %s improves one objective, and there are %d: use %s", name, objectives, able)
-	}
+	_, _, err := find(name, values, objectives)
 	return err
 }
 
 // find returns the named strategy and the parsed values of its options.
-func find(name string, given map[string]string) (Description, values, error) {
+func find(name string, given map[string]string, objectives int) (Description, values, error) {
 	d, ok := strategies[name]
 	if !ok {
 		return d, nil, fmt.Errorf("no strategy is named %q%s (there are %s)", name, nearest.Hint(name, Names()), strings.Join(Names(), ", "))
 	}
 	v, err := d.parse(given)
+	if err == nil && objectives > 1 && !d.Several {
+		able := those(func(d Description) bool { return d.Several })
+		err = fmt.Errorf("the strategy %s improves one objective, and there are %d: use %s", name, objectives, able)
+	}
 	return d, v, err
 }
 
@@ -168,10 +168,7 @@ func find(name string, given map[string]string) (Description, values, error) {
 // unknown, if an option cannot have the given value, if the strategy cannot search with so many objectives, or if a
 // start index is not in the space.
 func New(name string, s *space.Space, o Options) (Strategy, error) {
-	if err := Check(name, o.Values, o.Objectives); err != nil {
-		return nil, err
-	}
-	d, v, err := find(name, o.Values)
+	d, v, err := find(name, o.Values, o.Objectives)
 	if err != nil {
 		return nil, err
 	}
