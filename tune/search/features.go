@@ -110,16 +110,8 @@ func described(axes []axis, v space.Value) []float64 {
 
 // numberOf returns a value as a number, false and true as 0 and 1, and NaN for a text.
 func numberOf(v space.Value) float64 {
-	switch v := v.(type) {
-	case int:
-		return float64(v)
-	case float64:
-		return v
-	case bool:
-		if v {
-			return 1
-		}
-		return 0
+	if f, ok := space.Number(v); ok {
+		return f
 	}
 	return math.NaN()
 }

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -69,11 +70,7 @@ func (l *lattice) row(i int) []int { return l.space.Row(i, nil) }
 func (l *lattice) point(i int) []float64 { return pointOf(l.row(i)) }
 
 func pointOf(row []int) []float64 {
-	x := make([]float64, len(row))
-	for p, digit := range row {
-		x[p] = float64(digit)
-	}
-	return x
+	return each.Of(row, func(digit int) float64 { return float64(digit) })
 }
 
 // repair returns the configuration of a row if it is valid, else a valid one near it.
