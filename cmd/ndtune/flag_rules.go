@@ -1,8 +1,6 @@
 package main
 
 import (
-	"time"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
@@ -38,30 +36,11 @@ var flagRules = []flagRule{
 	{"no-simulator", needs, []string{"device"}, "without the simulator, a device must check"},
 }
 
-// positiveFlags are the flags whose numbers and durations are positive if they are given.
-var positiveFlags = []string{
-	"iterations", "max-evals", "time-limit", "patience", "agents", "launches", "max-configurations", "jobs", "repeats", "batch", "cpu-limit",
-	"capture-limit",
-}
-
-// timeoutFlags are the flags whose durations are at least a millisecond.
-var timeoutFlags = []string{"build-timeout", "kernel-timeout"}
-
 // wantedTexts are the flags whose texts are not empty if they are given.
 var wantedTexts = map[string]string{"serve": "want HOST:PORT, such as 127.0.0.1:8080", "objective": "an objective has no name"}
 
 // checkFlags refuses values with which a command can do nothing, and flags that do not go together.
 func checkFlags(c *cli.Context) error {
-	for _, name := range positiveFlags {
-		if err := flags.CheckPositive(c, name); err != nil {
-			return err
-		}
-	}
-	for _, name := range timeoutFlags {
-		if d := c.Duration(name); c.IsSet(name) && d < time.Millisecond {
-			return ui.Wrong("--%s %s: want a duration of at least 1ms, such as 90s", name, d)
-		}
-	}
 	for name, want := range wantedTexts {
 		if c.IsSet(name) && c.String(name) == "" {
 			return ui.Wrong(`--%s: "": %s`, name, want)

@@ -109,12 +109,7 @@ whoever may use the fleet (docs/fleet.md says what that means).
 	}
 }
 
-func (o *agentOptions) Read(c *cli.Context) error {
-	if err := flags.NoArguments(c); err != nil {
-		return err
-	}
-	return flags.CheckPositive(c, "workers")
-}
+func (o *agentOptions) Read(c *cli.Context) error { return flags.NoArguments(c) }
 
 func runAgent(ctx context.Context, t *ui.Console, o *agentOptions) error {
 	all, err := device.List()

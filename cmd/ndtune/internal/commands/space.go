@@ -50,7 +50,7 @@ have any number of them.
 			flags.Switch(&o.count, "count", "", "print the number of configurations only"),
 			flags.Switch(&o.json, "json", "",
 				"print the configurations as JSON lines: the names of the parameters, then the values of each configuration"),
-			flags.Number(&o.limit, "limit", "", "list the first `N` configurations; 0: none, -1: all (default: a sample of 10)"),
+			flags.Integer(&o.limit, "limit", "", "list the first `N` configurations; 0: none, -1: all (default: a sample of 10)"),
 			flags.Text(&o.device, "device d", "", "apply restrictions that depend on the device, and the limits of this `DEVICE` (default: no device)"),
 		),
 		Action: flags.Action(o, run),

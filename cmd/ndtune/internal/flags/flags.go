@@ -1,32 +1,14 @@
 package flags
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 )
-
-// CheckPositive refuses a number or a duration that is not positive. A flag that is not given may be 0, for no limit.
-func CheckPositive(c *cli.Context, name string) error {
-	var kind string
-	var isPositive bool
-	switch v := c.Value(name).(type) {
-	case int:
-		kind, isPositive = "number", v > 0
-	case time.Duration:
-		kind, isPositive = "duration", v > 0
-	}
-	if !c.IsSet(name) || isPositive || name == "iterations" && c.Int(name) == 0 && c.Command.Name == "run" {
-		return nil
-	}
-	return ui.Wrong("--%s %s: want a positive %s", name, fmt.Sprint(c.Value(name)), kind)
-}
 
 // The categories of flags in help texts.
 const (

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 )
 
 // Named returns the flag with a name; nil if there is none.
@@ -46,13 +48,38 @@ func Switch(to *bool, names, category, usage string) cli.Flag {
 	return &cli.BoolFlag{Name: name, Aliases: aliases, Destination: to, Category: category, Usage: usage}
 }
 
-func Number(to *int, names, category, usage string) cli.Flag {
+// Integer is a whole number.
+func Integer(to *int, names, category, usage string) *cli.IntFlag {
 	name, aliases := namesOf(names)
 	return &cli.IntFlag{Name: name, Aliases: aliases, Destination: to, Value: *to, Category: category, Usage: usage}
 }
 
+// Number is a positive number.
+func Number(to *int, names, category, usage string) cli.Flag {
+	f := Integer(to, names, category, usage)
+	f.Action = func(_ *cli.Context, n int) error {
+		if n < 1 {
+			return ui.Wrong("--%s %d: want a positive number", f.Name, n)
+		}
+		return nil
+	}
+	return f
+}
+
+// Duration is a positive time, and of at least a millisecond if it is the time limit of one thing.
 func Duration(to *time.Duration, name, category, usage string) cli.Flag {
-	return &cli.DurationFlag{Name: name, Destination: to, Value: *to, Category: category, Usage: usage}
+	least, want := time.Duration(1), "a positive duration"
+	if strings.HasSuffix(name, "timeout") {
+		least, want = time.Millisecond, "a duration of at least 1ms, such as 90s"
+	}
+	return &cli.DurationFlag{
+		Name: name, Destination: to, Value: *to, Category: category, Usage: usage, Action: func(_ *cli.Context, d time.Duration) error {
+			if d < least {
+				return ui.Wrong("--%s %s: want %s", name, d, want)
+			}
+			return nil
+		},
+	}
 }
 
 // Seed is the seed of random choices.

@@ -34,7 +34,7 @@ type Evaluation struct {
 func (o *Evaluation) Flags(s *Spec) []cli.Flag {
 	o.BuildTimeout, o.KernelTimeout = worker.DefaultBuildTimeout, worker.DefaultKernelTimeout
 	return []cli.Flag{
-		flags.Number(&o.Iterations, "iterations", flags.CategoryEvaluation,
+		flags.Integer(&o.Iterations, "iterations", flags.CategoryEvaluation,
 			fmt.Sprintf("timed launches of each configuration (default: measure.launches of the specification, else %d)", definition.DefaultLaunches)),
 		flags.Duration(&o.BuildTimeout, "build-timeout", flags.CategoryEvaluation,
 			"give up a configuration whose build takes longer than `DURATION`, with the first launch if the driver compiles in it"),
@@ -47,7 +47,7 @@ func (o *Evaluation) Flags(s *Spec) []cli.Flag {
 				strings.Join(footprint.Quantities(), ", ")+" (docs/observers.md)"),
 		AllowFlag(&o.allow, "let the specification do `WHAT`: settings, change those of the device while it measures: locked clocks, the power limit "+
 			"(docs/observers.md)"),
-		flags.Number(&o.Workers, "workers", flags.CategoryEvaluation,
+		flags.Integer(&o.Workers, "workers", flags.CategoryEvaluation,
 			"at most `N` processes that build; 0: none, for debugging a driver (default: as many as are worth their start)"),
 	}
 }
@@ -57,7 +57,10 @@ func (o *Evaluation) Read(c *cli.Context) error {
 	if o.Workers < 0 {
 		return ui.Wrong("--workers %d: want a positive number, or 0 for this process", o.Workers)
 	}
-	if o.Iterations == 0 && c.IsSet("iterations") {
+	switch {
+	case o.Iterations < 0 || o.Iterations == 0 && c.IsSet("iterations") && c.Command.Name != "run":
+		return ui.Wrong("--iterations %d: want a positive number", o.Iterations)
+	case o.Iterations == 0 && c.IsSet("iterations"):
 		o.Iterations = device.Untimed
 	}
 	o.InProcess = o.Workers == 0 && c.IsSet("workers")
