@@ -373,30 +373,25 @@ func (w *window) readings(unrepeated string) []hardware.Reading {
 	}
 	for _, i := range m.instruments {
 		r := hardware.Reading{Quantity: i.Quantity}
-		if unrepeated != "" && m.inWindow(i.Quantity) {
-			all = append(all, hardware.MissingReading(i.Quantity, unrepeated))
-			continue
-		}
-		if o := m.ownOf(i.Quantity); o != nil {
-			all = append(all, o.reading(i.Quantity))
-			continue
-		}
+		own, failed := m.ownOf(i.Quantity), w.failed[i.Quantity]
+		ofPower := i.Quantity == hardware.Energy || i.Quantity == hardware.Power
 		switch {
+		case unrepeated != "" && m.inWindow(i.Quantity):
+			r = hardware.MissingReading(i.Quantity, unrepeated)
+		case own != nil:
+			r = own.reading(i.Quantity)
 		case i.Missing != "":
 			r = hardware.MissingReading(i.Quantity, i.Missing)
 		case i.Quantity == hardware.IdlePower:
 			r.Value, r.Uncertainty = i.Idle, i.IdleOff
-		case i.Quantity == hardware.Energy || i.Quantity == hardware.Power:
-			if short != nil {
-				r = hardware.MissingReading(i.Quantity, short.Error())
-				break
-			}
+		case ofPower && short != nil:
+			r = hardware.MissingReading(i.Quantity, short.Error())
+		case i.Quantity == hardware.Energy:
+			r.Value, r.Uncertainty = load.power*load.period(), load.off*load.period()
+		case i.Quantity == hardware.Power:
 			r.Value, r.Uncertainty = load.power, load.off
-			if i.Quantity == hardware.Energy {
-				r.Value, r.Uncertainty = load.power*load.period(), load.off*load.period()
-			}
-		case w.failed[i.Quantity] != nil:
-			r = hardware.MissingReading(i.Quantity, w.failed[i.Quantity].Error())
+		case failed != nil:
+			r = hardware.MissingReading(i.Quantity, failed.Error())
 		case i.Quantity == hardware.Throttled:
 			r.Value, r.Note = throttling(w.samples)
 		default:

@@ -50,7 +50,7 @@ func (p *Pool) handle(e event, now time.Time) error {
 		m.first = a.First
 		p.ask(m, now)
 	case a.Set != nil:
-		return p.set(m, a.Set.All)
+		return p.set(m, a.Set)
 	case a.Need != "":
 		p.need(m, a.Need, now)
 	case a.Outputs != nil:

@@ -44,8 +44,8 @@ type answer struct {
 	Need       string // the key of right outputs
 	Outputs    *outputs
 	Ask        bool
-	First      time.Duration // with Ask: the time of the first launch
-	Set        *settings
+	First      time.Duration      // with Ask: the time of the first launch
+	Set        []hardware.Setting // of the device, at which the next configuration is timed
 	Built      *built
 	Result     *result
 	Turn       *turn
@@ -153,10 +153,7 @@ type permission struct {
 	Best  float64
 }
 
-// settings are those of the device at which the next configuration is timed.
-type settings struct{ All []hardware.Setting }
-
-// applied says that they have these values now.
+// applied says that the device has the settings that were asked for.
 type applied struct{ Changed bool }
 
 // outputs are right outputs by argument name; nil: there are none yet, or the worker that made them keeps them.

@@ -281,7 +281,7 @@ func (s *server) Timing(_ context.Context, first time.Duration) error {
 
 // Set implements device.Supervisor.
 func (s *server) Set(_ context.Context, all []hardware.Setting) (changed bool, err error) {
-	s.parent.Send(answer{Set: &settings{all}})
+	s.parent.Send(answer{Set: all})
 	r := <-s.replies
 	if r.Applied == nil {
 		return false, errors.New("asked for settings of the device, and was answered something else")
