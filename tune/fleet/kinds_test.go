@@ -1,21 +1,50 @@
 package fleet
 
 import (
+	"context"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/ndtune/ndtune/tune/hardware"
 )
 
-// A kind has the peaks that any of its machines knows, and the devices of another kind have none of them.
-func TestKindsHavePeaks(t *testing.T) {
-	peaks := &hardware.Peaks{Method: 3}
+// TestKinds: two agents with devices of one kind, of which one knows the peaks, and one with another are two kinds, once all are there.
+func TestKinds(t *testing.T) {
+	s := listen(t)
+	c := connect(t, s)
+	if _, err := c.Kinds(t.Context(), 0, nil); err == nil || err.Error() != "the fleet has no device: start an agent there (ndtune agent --fleet URL)" {
+		t.Errorf("error %v", err)
+	}
+	waits, ended := make(chan string, 10), make(chan struct{})
+	var kinds []Kind
+	var err error
+	go func() {
+		defer close(ended)
+		kinds, err = c.Kinds(t.Context(), 3, func(text string) { waits <- text })
+	}()
+	if text := <-waits; text != "Waiting for 3 agents; the fleet has 0." {
+		t.Error(text)
+	}
 	known, other := gpu, gpu
-	known.Peaks, other.Name = peaks, "another"
-	kinds := kindsOf([]Announcement{{Machine: "a", Device: gpu}, {Machine: "b", Device: other}, {Machine: "c", Device: known}})
-	if len(kinds) != 2 || len(kinds[0].Devices) != 2 || kinds[0].Identity.Peaks != peaks || kinds[1].Identity.Peaks != nil {
+	known.Peaks, other.Name = &hardware.Peaks{}, "other"
+	var all sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	defer all.Wait()
+	defer cancel()
+	for machine, d := range map[string]hardware.Device{"a": gpu, "b": known, "c": other} {
+		a, own := &Agent{Machine: machine, Devices: []Device{{Selector: "0:0", Identity: d}}}, connect(t, s)
+		all.Go(func() { _ = a.Run(ctx, own) })
+	}
+	<-ended
+	if err != nil || len(kinds) != 2 {
+		t.Fatalf("%+v, %v", kinds, err)
+	}
+	if one := kinds[0]; len(one.Devices) != 2 || one.Identity.Peaks == nil || kinds[1].Devices[0].Machine != "c" {
 		t.Errorf("%+v", kinds)
 	}
-	if all := Listed(kinds); all[0].Identity.Peaks != peaks {
-		t.Errorf("%+v", all)
+	listed := Listed(kinds)
+	if names := []string{listed[0].Name, listed[1].Name}; !slices.Equal(names, []string{"GPU", "other"}) || listed[1].Index != 1 {
+		t.Errorf("%+v", listed)
 	}
 }

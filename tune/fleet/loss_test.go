@@ -63,7 +63,7 @@ func TestLossesSideBySide(t *testing.T) {
 	ackWait = 500 * time.Millisecond
 	for what, test := range map[string]func(*testing.T){
 		"a server that forgets": aServerThatForgets, "a cluster": aCluster, "a measurement out of sight": aMeasurementOutOfSight,
-		"an agent that leaves": anAgentThatLeaves,
+		"an agent that leaves": anAgentThatLeaves, "work that is lost": workThatIsLost,
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -125,6 +125,32 @@ func aServerThatForgets(t *testing.T) {
 	outcome, err := loop.Run(t.Context(), p, open(t, s, p, Options{}), loop.Options{})
 	if err != nil || len(outcome.Results) != 40 {
 		t.Fatalf("%+v, %v", outcome, err)
+	}
+}
+
+// workThatIsLost: what a crash has taken out of the queue is asked again.
+func workThatIsLost(t *testing.T) {
+	s, p := listen(t), newProblem(t, 5)
+	begun, lost, notes := make(chan struct{}), make(chan struct{}), make(chan string, 10)
+	once := sync.OnceFunc(func() { close(begun); <-lost })
+	start(t, s, "m", opens(&fake{capacity: 1, of: func(c space.Configuration) tune.Result { once(); return correct(c) }}))
+	e := open(t, s, p, Options{Note: func(text string) { notes <- text }})
+	go func() {
+		defer close(lost)
+		<-begun
+		for queue, err := e.queue(t.Context()); err == nil && (queue == nil || queue.NumPending == 0); { // the next configuration comes
+			queue, err = e.queue(t.Context())
+		}
+		if err := e.purge(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	outcome, err := loop.Run(t.Context(), p, e, loop.Options{Finalists: -1})
+	if err != nil || len(outcome.Results) != 5 {
+		t.Fatalf("%+v, %v", outcome, err)
+	}
+	if <-notes != "An agent: m/0:0." || <-notes != "The server has lost work. The search asks again for 1." {
+		t.Error("the search does not say that work was lost")
 	}
 }
 
