@@ -118,51 +118,39 @@ func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope) {
 }
 
 func (p *Problem) compileArgument(errs *fieldErrors, field string, given definition.Argument, scope expression.Scope) Argument {
-	a := Argument{Argument: given, Kind: definition.BufferArgument}
-	if count(given.Value != nil, given.LocalSize != "", given.Image != nil, given.Sampler != nil, given.Alias != "") > 1 {
+	a, kinds := Argument{Argument: given, Kind: definition.BufferArgument}, 0
+	for _, only := range []struct { // this kind has the field
+		kind  definition.ArgumentKind
+		given bool
+	}{
+		{definition.ImageArgument, given.Image != nil}, {definition.SamplerArgument, given.Sampler != nil},
+		{definition.ScalarArgument, given.Value != nil}, {definition.LocalArgument, given.LocalSize != ""},
+		{definition.AliasArgument, given.Alias != ""},
+	} {
+		if only.given {
+			a.Kind = only.kind
+			kinds++
+		}
+	}
+	if kinds > 1 {
 		errs.addf(field, "is a scalar (value), local memory (local_size), an image, a sampler or an alias, not both")
 		return a
 	}
-	a.Kind = kindOf(given)
 	if !a.Kind.HasContent() {
 		refuseContent(errs, field, given, a.Kind)
 	}
-	switch a.Kind {
-	case definition.ImageArgument, definition.SamplerArgument:
+	switch {
+	case a.Kind == definition.ImageArgument || a.Kind == definition.SamplerArgument:
 		p.compileUntyped(errs, field, &a, scope)
-	case definition.BufferArgument:
-		if p.compileElement(errs, field, &a, scope) {
-			p.compileBuffer(errs, field, &a, scope)
-		}
-	case definition.ScalarArgument:
-		if p.compileElement(errs, field, &a, scope) {
-			p.compileScalar(errs, field, &a, p.withIndices(scope))
-		}
-	case definition.LocalArgument:
-		if p.compileElement(errs, field, &a, scope) {
-			a.Elements = p.compileSize(errs, field+".local_size", given.LocalSize, p.withIndices(scope))
-		}
-	case definition.AliasArgument:
-		p.compileElement(errs, field, &a, scope)
+	case !p.compileElement(errs, field, &a, scope):
+	case a.Kind == definition.BufferArgument:
+		p.compileBuffer(errs, field, &a, scope)
+	case a.Kind == definition.ScalarArgument:
+		p.compileScalar(errs, field, &a, p.withIndices(scope))
+	case a.Kind == definition.LocalArgument:
+		a.Elements = p.compileSize(errs, field+".local_size", given.LocalSize, p.withIndices(scope))
 	}
 	return a
-}
-
-// kindOf returns the kind of an argument by the field that only this kind has. A buffer has none.
-func kindOf(given definition.Argument) definition.ArgumentKind {
-	switch {
-	case given.Image != nil:
-		return definition.ImageArgument
-	case given.Sampler != nil:
-		return definition.SamplerArgument
-	case given.Value != nil:
-		return definition.ScalarArgument
-	case given.LocalSize != "":
-		return definition.LocalArgument
-	case given.Alias != "":
-		return definition.AliasArgument
-	}
-	return definition.BufferArgument
 }
 
 // refuseContent adds errors for the fields that only an argument with content has.

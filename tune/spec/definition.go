@@ -21,9 +21,9 @@ func (f field) definition() (d definition.Definition) {
 		key("sizes", &sizes, field.itself).means("list or mapping", "the values of constants at several sizes that are tuned together"),
 		key("kernels", &d.Stages, listOf(field.stage)).means("list", "the launches of a pipeline of several kernels"),
 		key("problem_size", &d.ProblemSize, field.expressions).means("expression or list", "the elements that the grid covers; required"),
-		key("block_size", &d.BlockSize, field.blockSize).
+		key("block_size", &d.BlockSize, dimensions(field.expression)).
 			means("expression or mapping", "the local size; default: block_size_x, _y and _z"),
-		key("grid_div", &d.GridDiv, field.gridDiv).
+		key("grid_div", &d.GridDiv, dimensions(field.divisors)).
 			means("expression or mapping", "the divisors of the problem size; default: the local size"),
 		key("global_offset", &d.GlobalOffset, field.expressions).means("expression or list", "the first global id; default: 0"),
 		key("types", &d.Types, field.types).means("mapping", "structs that arguments have as their type"),
@@ -60,24 +60,6 @@ func (f field) definition() (d definition.Definition) {
 	return d
 }
 
-var xyz = [3]string{"x", "y", "z"}
-
-// blockSize reads the local size: a mapping of dimensions, or one expression for x.
-func (f field) blockSize() [3]definition.Expr {
-	if f.node.Kind == yaml.ScalarNode {
-		return [3]definition.Expr{f.expression()}
-	}
-	return dimensions(f, xyz, field.expression)
-}
-
-// gridDiv reads the divisors: a mapping of dimensions, or one expression for x.
-func (f field) gridDiv() [3][]definition.Expr {
-	if f.node.Kind == yaml.ScalarNode {
-		return [3][]definition.Expr{f.divisors()}
-	}
-	return dimensions(f, xyz, field.divisors)
-}
-
 // checkedConstants reads check.set: constants with their values in a check.
 func (f field) checkedConstants(constants []definition.Constant) (set map[string]space.Value) {
 	var given field
@@ -104,8 +86,8 @@ func (f field) stage() (s definition.Stage) {
 			means("list", "the arguments of the kernel, in its order; default: all"),
 		key("kernels", &s.Stages, listOf(field.stage)).means("list", "kernels that are repeated together"),
 		key("problem_size", &s.ProblemSize, field.expressions).means("expression or list", "the elements that its grid covers"),
-		key("block_size", &s.BlockSize, field.blockSize).means("expression or mapping", "the local size of this kernel"),
-		key("grid_div", &s.GridDiv, field.gridDiv).means("expression or mapping", "the divisors of the problem size of this kernel"),
+		key("block_size", &s.BlockSize, dimensions(field.expression)).means("expression or mapping", "the local size of this kernel"),
+		key("grid_div", &s.GridDiv, dimensions(field.divisors)).means("expression or mapping", "the divisors of the problem size of this kernel"),
 		key("global_offset", &s.GlobalOffset, field.expressions).means("expression or list", "the first global id of this kernel"),
 		key("repeat", &s.Repeat, field.expression).means("expression", "the number of repetitions, or a condition; default: 1"),
 		key("index", &s.Index, field.text).means("text", "a name for the number of the repetition, which begins with 0"),

@@ -36,18 +36,15 @@ func (f field) kernel() (k definition.Kernel) {
 		f.require("name")
 	}
 	given := slices.DeleteFunc([]string{"file", "source", "command"}, func(key string) bool { return !f.has(key) })
-	switch {
+	switch k.Command = f.complete(command); {
 	case f.node.Kind != yaml.MappingNode:
 	case len(given) == 0:
 		f.failf("the source is missing: give file, source or command")
 	case len(given) > 1:
 		f.failf("give the source once: found %s", strings.Join(given, " and "))
-	case f.has("timeout") && !f.has("command"):
-		f.failKey("timeout", "belongs to command")
 	case f.failed(f.name):
 	case f.has("command"):
-		command.Dir = f.folder()
-		k.Command, k.IncludeDirs = &command, dirs
+		k.IncludeDirs = dirs
 	case f.has("file"):
 		k.Source, k.SourceName = file.sourceFile(dirs)
 	default:

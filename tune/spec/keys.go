@@ -10,6 +10,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/nearest"
+	"github.com/ndtune/ndtune/tune/definition"
 )
 
 // A Key is a key of specifications.
@@ -143,12 +144,17 @@ func mapOf[T comparable](read func(field) T) func(field) map[string]T {
 	}
 }
 
-// dimensions reads a mapping of up to three dimensions.
-func dimensions[T any](f field, keys [3]string, read func(field) T) (values [3]T) {
-	var readers []reader
-	for i, name := range keys {
-		readers = append(readers, key(name, &values[i], read).means("expression or list", "that of the dimension "+name))
+// dimensions returns the reader of a mapping of up to three dimensions, or of one value for x.
+func dimensions[T any](read func(field) T) func(field) [3]T {
+	return func(f field) (values [3]T) {
+		if f.node.Kind == yaml.ScalarNode {
+			return [3]T{read(f)}
+		}
+		var readers []reader
+		for i, name := range definition.Dimensions {
+			readers = append(readers, key(name, &values[i], read).means("expression or list", "that of the dimension "+name))
+		}
+		f.keys(readers...)
+		return values
 	}
-	f.keys(readers...)
-	return values
 }

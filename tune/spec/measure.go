@@ -92,12 +92,7 @@ func (f field) instrument() (i definition.Instrument) {
 		key("window", &i.Window, field.duration).means("duration", "the time for which a kernel is repeated, at least"),
 	)
 	f.require("quantities")
-	if f.has("command") {
-		command.Dir = f.folder()
-		i.Command = &command
-	} else if f.has("timeout") {
-		f.failKey("timeout", "belongs to command")
-	}
+	i.Command = f.complete(command)
 	return i
 }
 

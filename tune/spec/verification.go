@@ -33,12 +33,7 @@ func (f field) verification() *definition.Verification {
 		key("atol", &v.ATol, field.expression).means("expression", "the absolute tolerance"),
 		key("rtol", &v.RTol, field.expression).means("expression", "the relative tolerance"),
 	)
-	if f.has("command") {
-		command.Dir = f.folder()
-		v.Command = &command
-	} else if f.has("timeout") {
-		f.failKey("timeout", "belongs to command")
-	}
+	v.Command = f.complete(command)
 	return v
 }
 
@@ -51,13 +46,19 @@ func (f field) command() []string {
 	return each.Of(f.listOrOne(), field.text)
 }
 
-// folder returns the folder of the specification, in which commands run.
-func (f field) folder() string {
-	folder := filepath.Dir(f.path)
-	if absolute, err := filepath.Abs(folder); err == nil {
-		return absolute
+// complete returns a command, which runs in the folder of the specification, or nil if the mapping has none.
+func (f field) complete(command definition.Command) *definition.Command {
+	if !f.has("command") {
+		if f.has("timeout") {
+			f.failKey("timeout", "belongs to command")
+		}
+		return nil
 	}
-	return folder
+	command.Dir = filepath.Dir(f.path)
+	if absolute, err := filepath.Abs(command.Dir); err == nil {
+		command.Dir = absolute
+	}
+	return &command
 }
 
 // duration reads a time such as 30s.

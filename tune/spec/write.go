@@ -274,7 +274,7 @@ func listNode[V any](values []V, node func(V) *yaml.Node) *yaml.Node {
 // dimensionsNode returns a mapping of x, y and z.
 func dimensionsNode[V any](values [3]V, node func(V) *yaml.Node) *yaml.Node {
 	var parts []part
-	for i, name := range xyz {
+	for i, name := range definition.Dimensions {
 		parts = append(parts, part{name, node(values[i])})
 	}
 	return mapping(parts...)
