@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -23,8 +22,8 @@ func versionCommand(run flags.Runner[versionOptions]) *cli.Command {
 	return &cli.Command{
 		Name:  "version",
 		Usage: "print the version, the compiler and the OpenCL platforms",
-		Description: `Prints the facts that a report of a fault needs: the version of ndtune, the commit and the Go
-compiler that it was built from, and the OpenCL platforms of this machine.
+		Description: `Prints the facts that a report of a fault needs: the version of ndtune, the Go compiler that
+built it, and the OpenCL platforms of this machine.
 
    ndtune version
    ndtune version --json`,
@@ -36,7 +35,6 @@ compiler that it was built from, and the OpenCL platforms of this machine.
 // A versionInfo is what version --json prints.
 type versionInfo struct {
 	Version   string            `json:"version"`
-	Commit    string            `json:"commit,omitempty"` // with «+changes» if the working tree had changes
 	Go        string            `json:"go"`
 	System    string            `json:"system"`
 	Platforms []versionPlatform `json:"platforms"`
@@ -53,7 +51,7 @@ func (o *versionOptions) Read(c *cli.Context) error { return flags.NoArguments(c
 
 func printVersion(_ context.Context, t *ui.Console, o *versionOptions) error {
 	v := versionInfo{
-		Version: ui.ShortVersion(), Commit: commit(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
+		Version: ui.ShortVersion(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
 		Platforms: []versionPlatform{},
 	}
 	var err error
@@ -65,9 +63,6 @@ func printVersion(_ context.Context, t *ui.Console, o *versionOptions) error {
 	}
 	w := t.Out
 	fmt.Fprintf(w, "ndtune %s\n", v.Version)
-	if v.Commit != "" {
-		fmt.Fprintf(w, "commit: %s\n", v.Commit)
-	}
 	fmt.Fprintf(w, "built with: %s for %s\n", v.Go, v.System)
 	for _, p := range v.Platforms {
 		fmt.Fprintf(w, "OpenCL: %s, %s, %s\n", p.Name, p.Version, figure.Count(p.Devices, "device"))
@@ -97,21 +92,4 @@ func versionPlatforms() ([]versionPlatform, error) {
 		all = append(all, versionPlatform{info.Name, strings.TrimSpace(info.Version), len(devices)})
 	}
 	return all, nil
-}
-
-// commit returns the commit of the build, "" if the Go tool did not note one.
-func commit() (hash string) {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			hash = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true" && hash != "":
-			hash += "+changes"
-		}
-	}
-	return hash
 }

@@ -62,18 +62,16 @@ Input and output stay the program's. Its exit status is that of the command if i
 			Name:      "run",
 			Usage:     "show on which kernels a program spends its time, and capture the costliest launches",
 			ArgsUsage: "-- PROGRAM [ARGUMENT…]",
-			Description: `The program runs twice, or more often if the costliest launch of a kernel is not its first: once for
-the times, once to capture the costliest launch of each kernel in the first 90 % of the time: its
-source, options, sizes and arguments, and the content of its buffers before and after.
+			Description: `The program runs twice: once for the times, once to capture the costliest launch of each kernel in
+the first 90 % of the time, with its source, options, sizes, arguments and data. If that is not the
+first launch of a kernel, it runs once more. Only you may read the folder.
 
    ndtune capture run -- ./simulation input.txt
    ndtune capture run -o captured --kernel blur --kernel gauss -- ./filter photo.png
    ndtune capture run --once -- ./server      # until Ctrl-C, with the first launch of each kernel
 
-Each captured launch becomes a specification, KERNEL/kernel.yaml in the folder, with its data. It is
-launched here, to see whether it computes the same in the same time. What was captured until the
-program crashes or is interrupted can be used. A capture holds what the application had in memory:
-only its owner may read the folder.`,
+Each captured launch becomes a specification, KERNEL/kernel.yaml in the folder, and is launched
+here, to see whether it computes the same in the same time.`,
 			Flags: slices.Concat([]cli.Flag{
 				flags.List(&r.kernels, "kernel k", categoryCapture, "capture the kernel `NAME`, whatever time it takes; may be repeated"),
 				flags.Switch(&r.once, "once", categoryCapture,

@@ -46,18 +46,15 @@ func checkCommand(run flags.Runner[checkOptions]) *cli.Command {
 		Usage:     "find faults of a kernel: data races, accesses out of bounds, uninitialised memory, divergent barriers",
 		ArgsUsage: "SPEC",
 		Description: `Runs configurations of a kernel in the simulator Oclgrind, with the constants of check.set, and
-says which line is at fault in which configurations (docs/check.md). The configurations cover each
-value of each parameter, each pair of values, and the ten best of a log. With --device, they are
-launched on a real device too, at the size of the specification: between guard zones, on memory with
-two fills, several times, and with the work-groups in the opposite order.
+says which line is at fault in which configurations (docs/check.md): those that cover each pair of
+values, and the ten best of a log. With --device, they are launched on a real device too.
 
    ndtune check kernel.yaml
    ndtune check kernel.yaml --record kernel.jsonl --jobs 4 --time-limit 10m
    ndtune check kernel.yaml -o check.json -o check.md
    ndtune check kernel.yaml --device gpu --no-simulator
 
-Exit status: 0 no fault; 1 faults, or nothing could be checked; 2 the command line or the
-specification is wrong; 130 interrupted.`,
+Exit status: 0 no fault; 1 faults, or nothing could be checked.`,
 		Flags: append(o.spec.Flags(),
 			flags.Text(&o.device, "device d", flags.CategoryEvaluation,
 				"launch on `DEVICE` too: index, platform:device, cpu, gpu, or a part of its name (default: the simulator alone)"),

@@ -38,34 +38,19 @@ func compareCommand(run flags.Runner[compareOptions]) *cli.Command {
 		Name:      "compare",
 		Usage:     "tune one problem on several devices, and show the cost of each best on the others",
 		ArgsUsage: "[SPEC] [RECORD…]",
-		Description: `Tunes a specification on every device of the machine, each with a run log of its own. Then it
-runs the best configuration of each device on all other devices, verifies it there, and measures
-these configurations in turn, one launch of each per round. Prints the best configuration of
-each device, its cost on the other devices, and the configuration that is best over all devices
-(docs/compare.md).
+		Description: `Tunes a specification on every device, runs the best configuration of each on all others, and
+measures these in turn. Prints what each best costs elsewhere, and which configuration is best over
+all devices (docs/compare.md). Ctrl-C keeps the results: the same command with the same --log goes on.
 
    ndtune compare kernel.yaml --log kernel.jsonl
    ndtune compare kernel.yaml --devices gpu --max-evals 100 -o devices.html -o devices.json
    ndtune compare kernel.yaml --devices 0,1:0 --default block_size_x=256,tile_size=1
-   ndtune compare kernel.yaml --log kernel.jsonl --retry-failures
-
-Without a specification, it compares records from any machines, and lists missing measurements:
-
-   ndtune compare a100.jsonl w7800.jsonl
-
-With a specification and records, the best configurations of the records run on the devices of
-this machine. A device that has a record is not tuned again. On the second of two machines, this
-command measures what the records lack:
-
-   ndtune compare kernel.yaml a100.jsonl w7800.jsonl --devices w7800 --log completed.jsonl
-
-Devices are measured one after the other. With --fleet, they are those of a fleet of machines, and
-those on different machines are measured at the same time (docs/fleet.md):
-
    ndtune compare kernel.yaml --fleet nats://127.0.0.1:4222 --log kernel.jsonl
 
-An interrupted comparison (Ctrl-C) keeps and shows its results so far: the same command with the
-same --log continues it.`,
+Records from any machines are compared as they are, or measured here as far as one lacks what another has:
+
+   ndtune compare a100.jsonl w7800.jsonl
+   ndtune compare kernel.yaml a100.jsonl w7800.jsonl --devices w7800 --log completed.jsonl`,
 		Flags:  o.flags(),
 		Action: flags.Action(o, run),
 	}

@@ -25,19 +25,13 @@ func convertCommand(run flags.Runner[convertOptions]) *cli.Command {
 		Name:      "convert",
 		Usage:     "turn recorded results into another format",
 		ArgsUsage: "IN OUT",
-		Description: `Reads a run log, a T4 file or a Kernel Tuner cache file, plain or gzipped, whatever its
-name, and writes it in the format of --to, or of the extension of OUT. Times are exact to
-the last bit. A line lists the data that the format cannot hold.
+		Description: `Reads a run log, a T4 file or a Kernel Tuner cache file, plain or gzipped, whatever its name, and
+writes it in the format of --to, or of the extension of OUT. Times are exact to the last bit. A line
+lists the data that the format cannot hold.
 
    ndtune convert kernel.jsonl kernel.csv
    ndtune convert convolution_A100.json.gz convolution_A100.jsonl.gz
    ndtune convert kernel.jsonl kernel.json --to cache
-
-Kernel Tuner can resume a cache file, and simulate on it.
-
-A run log with damaged lines is refused. With --skip-damaged, the other lines are
-converted, and the lost ones are listed; IN is not changed:
-
    ndtune convert --skip-damaged kernel.jsonl intact.jsonl
 
 Every command refuses records of more than 256 MiB, before or after unpacking.

@@ -33,24 +33,15 @@ func devicesCommand(run flags.Runner[devicesOptions]) *cli.Command {
 	return &cli.Command{
 		Name:  "devices",
 		Usage: "list platforms and devices, with the limits that matter to tuning",
-		Description: `Lists every OpenCL device of this machine with its names for --device.
+		Description: `Lists every OpenCL device of this machine, or of a fleet, with its names for --device. With
+--observe, it says which quantities can be observed while a kernel runs, and how (docs/observers.md).
+With --peak, it measures the peaks of each device, and keeps them for specifications with a roofline
+(docs/spec.md).
 
    ndtune devices
    ndtune devices --json
    ndtune devices --peak --device gpu
-   ndtune devices --fleet nats://127.0.0.1:4222
-
-With --fleet, it lists the devices of a fleet of machines. The devices of one kind have one number there,
-which --device of tune and compare takes.
-
-With --observe, it says which quantities can be observed while a kernel runs, such as energy,
-power and clocks, and how, or why not (docs/observers.md).
-
-With --peak, it measures the peaks of each device: the bandwidth of its memory and caches, and
-the rate of multiply-adds. Each figure is the best of several variants of a kernel whose result
-is verified. The peaks are kept in the user's state folder, for specifications with a roofline
-(docs/spec.md). A search that finds no peaks there measures those that its limit needs in the same
-way, after it has its result.`,
+   ndtune devices --fleet nats://127.0.0.1:4222`,
 		Flags: []cli.Flag{
 			o.fleet.Flag("list the devices of the fleet"),
 			flags.JSON(&o.json),

@@ -41,28 +41,17 @@ func exportCommand(run flags.Runner[exportOptions]) *cli.Command {
 		Name:      "export",
 		Usage:     "write a tuned kernel for an application: a wisdom file, a C header and a Python module",
 		ArgsUsage: "SPEC LOG...",
-		Description: `Writes KEY.wisdom with the best configurations of all records, and files for an application. They
-have the configurations with the source of the kernel, and functions that choose the
-configuration for a device and a size and compute the launch.
+		Description: `Writes KEY.wisdom with the best configurations of all records, and files for an application
+(docs/export.md): KEY.h for C99 and C++, and KEY.py for PyOpenCL. They have the configurations with
+the source of the kernel, and functions that choose one for a device and a size and compute the
+launch. A wisdom file that is there gets the records. If a file cannot be made, nothing is written.
 
    ndtune tune kernel.yaml --log kernel.jsonl
    ndtune export kernel.yaml kernel.jsonl -o tuned
 
-The sizes are the whole-number constants that the problem size of the specification, the size of a
-buffer, or the repeat of a pipeline reads. A pipeline whose specification has no problem_size, or
-one that reads parameters, needs --problem-size:
+A specification without a fixed problem_size, such as that of a pipeline, needs --problem-size:
 
-   ndtune export scan.yaml scan.jsonl --problem-size n
-
-Logs of several devices and sizes may be given; they are added to a wisdom file that is there. The
-other files are replaced, and have all its records, except those of another source of the kernel.
-If one of them cannot be made, nothing is written.
-
---lang is a list of the files to write besides the wisdom:
-   c       KEY.h, a header for C99 and C++
-   python  KEY.py, a module for PyOpenCL
-
-docs/export.md shows a program in each language.`,
+   ndtune export scan.yaml scan.jsonl --problem-size n`,
 		Flags: []cli.Flag{
 			flags.Text(&o.folder, "output o", "", "`FOLDER` for the files; it is made if necessary"),
 			flags.Text(&o.key, "key", "", "`KEY`: the name of the files and of the functions (default: the name of the kernel)"),

@@ -39,21 +39,17 @@ func initCommand(run flags.Runner[initOptions]) *cli.Command {
 		Name:      "init",
 		Usage:     "write a first specification for a kernel",
 		ArgsUsage: "KERNEL.cl... | --capture FOLDER",
-		Description: `Builds the source, reads the arguments of the kernel from the built program and the macros,
-structs and outputs from the source, and writes a specification. Where only you know a value, such as
-the size of a buffer, the file says DECIDE, with the lines of the source that need it; fill it in before
-tuning. The output is verified by that of the kernel itself in its default configuration, which is the
-weakest reference.
+		Description: `Builds the source, reads the arguments of the kernel from the built program and the macros, structs
+and outputs from the source, and writes a specification. Where only you know a value, such as the
+size of a buffer, it says DECIDE; fill it in before tuning. The output is verified by that of the
+kernel itself in its default configuration, which is the weakest reference.
 
    ndtune init kernel.cl                           # a file with one kernel; writes kernel.yaml
    ndtune init kernels.cl --kernel reduce          # a file with several
    ndtune init kernel.cl -D REAL=float -I include -cl-std=CL3.0   # with the options of the program's own build
    ndtune init kernel.cl -D 'SQUARE(x)=((x) * (x))'
    ndtune init common.cl kernel.cl -o kernel.yaml  # a source in several files, in this order
-   ndtune init --capture scale/launch -o scale.yaml # a launch of an application, captured by ndtune capture or cliloader
-
-The source is built in another process, so that a compiler that crashes does not end ndtune.
-Macros that the source needs and nobody defines become parameters if their names say so.`,
+   ndtune init --capture scale/launch -o scale.yaml # a launch of an application, captured by ndtune capture or cliloader`,
 		Flags: []cli.Flag{
 			flags.Device(&o.device, ""),
 			flags.Text(&o.kernel, "kernel k", flags.CategorySpec, "`NAME` of the kernel, if the source has several"),

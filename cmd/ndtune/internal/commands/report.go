@@ -27,18 +27,15 @@ func reportCommand(run flags.Runner[reportOptions]) *cli.Command {
 		Name:      "report",
 		Usage:     "show recorded results as a page or a table",
 		ArgsUsage: "RECORD…",
-		Description: `Reads run logs, T4 files and Kernel Tuner cache files, plain or gzipped, and shows them
-(docs/report.md): the best configuration and how far it can be
-trusted, the course of the search, the parameters that matter, and the failures with their reasons.
-Without -o, it prints the best, the finalists and the failures.
+		Description: `Shows run logs, T4 files and Kernel Tuner cache files (docs/report.md): the best configuration and
+how far it can be trusted, the course of the search, the parameters that matter, and the failures.
+The page is one file, and makes no requests. Without -o, a table is printed.
 
    ndtune report kernel.jsonl
    ndtune report kernel.jsonl -o report.html
    ndtune report kernel.jsonl --objective time,nvml_power
    ndtune report kernel.jsonl -o part.html --fragment
-   ndtune report a100.json.gz w7800.json.gz -o both.html -o both.md
-
-The page is one file. It works offline, from a disk or in a mail, and makes no requests.`,
+   ndtune report a100.json.gz w7800.json.gz -o both.html -o both.md`,
 		Flags: []cli.Flag{
 			flags.Output(&o.outputs, "write `FILE`: .html (the page) or .md (a table); may be repeated; without it, a table is printed"),
 			flags.Switch(&o.fragment, "fragment", flags.CategoryOutput,

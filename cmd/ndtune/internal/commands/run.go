@@ -43,16 +43,13 @@ func runCommand(run flags.Runner[runOptions]) *cli.Command {
 		Name:      "run",
 		Usage:     "build, verify and time one configuration",
 		ArgsUsage: "SPEC",
-		Description: `Evaluates the configuration that the -p flags name, and shows all its details: the launch,
-every single time, the use of the time, and the whole reason of a failure. A parameter that has
-a single value in the specification may be left out.
+		Description: `Evaluates the configuration that the -p flags name, and shows every single time, the use of the
+time, and the whole reason of a failure. A parameter that has a single value may be left out. With
+--iterations 0, the kernel is launched once, and not timed. A program gives a specification after
+the other on standard input, and reads a line for each (docs/stream.md).
 
    ndtune run kernel.yaml -p block_size_x=64 -p tile_size=2
    ndtune run kernel.yaml -p block_size_x=64 -p tile_size=2 --iterations 100 --device cpu
-
-With --iterations 0, the kernel is launched once, and not timed. A program that runs many kernels gives
-a specification after the other on standard input, and reads a line for each (docs/stream.md):
-
    ndtune run - --json --iterations 0 --outputs results`,
 		Flags: slices.Concat(o.spec.Flags(), []cli.Flag{flags.Device(&o.device, "")}, o.evaluation.Flags(&o.spec), []cli.Flag{
 			flags.JSONLines(&o.json),

@@ -50,19 +50,14 @@ func simulateCommand(run flags.Runner[simulateOptions]) *cli.Command {
 		Name:      "simulate",
 		Usage:     "compare search strategies on recorded spaces, without a device",
 		ArgsUsage: "RECORD…",
-		Description: `Runs strategies on recorded spaces, in which every configuration was measured: run logs, T4
-files and Kernel Tuner cache files, plain or gzipped (docs/simulate.md).
-Prints the best value of the record divided by the best value that was found after some
-numbers of evaluations, for each record and as the mean over all: 1 is optimal. A failed
-configuration counts as an evaluation.
+		Description: `Runs strategies on recorded spaces, in which every configuration was measured (docs/simulate.md).
+Prints the best value of the record divided by the best that was found after some numbers of
+evaluations, for each record and as the mean over all: 1 is optimal.
 
    ndtune simulate kernel.jsonl
    ndtune simulate a100.json.gz w7800.json.gz --strategy random_sample,brute_force --repeats 100
    ndtune simulate a100.json.gz --max-evals 50 -o curves.csv -o traces.jsonl
-   ndtune simulate a100.json.gz --json
-
-Options follow the name of a strategy: --strategy NAME:OPTION=VALUE,OPTION=VALUE. A program of your
-own, in any language, is a strategy too: --strategy 'command:python3 walk.py' (docs/strategy-command.md).`,
+   ndtune simulate a100.json.gz --json`,
 		Flags:  o.flags(),
 		Action: flags.Action(o, run),
 	}

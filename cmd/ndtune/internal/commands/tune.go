@@ -42,39 +42,26 @@ func tuneCommand(run flags.Runner[tuneOptions]) *cli.Command {
 		Name:      "tune",
 		Usage:     "search a specification's space for its fastest configuration",
 		ArgsUsage: "SPEC",
-		Description: `Reads a specification (docs/spec.md), builds and verifies its configurations on a device,
-times the correct ones, and prints each result as it arrives and the best at the end. Before
-it names the winner, it measures the ten best, the finalists, again, in rounds with one launch of
-each. A table of them on stderr says which are indistinguishable from the winner (docs/report.md).
+		Description: `Builds and verifies the configurations of a specification (docs/spec.md), times the correct ones,
+and measures the ten best, the finalists, again before it names the winner (docs/report.md).
 
    ndtune tune kernel.yaml
    ndtune tune kernel.yaml --device gpu --set n=4096 -o results.json -o results.csv
    ndtune tune kernel.yaml -p block_size_x=32,64 -v
-   ndtune tune kernel.yaml --max-evals 100 --log kernel.jsonl
-   ndtune tune kernel.yaml --serve 127.0.0.1:0
-   ndtune tune kernel.yaml --set n=1024,2048,4096 --log kernel.jsonl
    ndtune tune kernel.yaml --max-evals 50 --prior other-device.jsonl
+   ndtune tune kernel.yaml --serve 127.0.0.1:0
 
-An interrupted run (Ctrl-C) keeps its results: the same command with the same --log
-continues it, also after values of parameters or restrictions have changed (docs/spec.md). Add
---retry-failures to evaluate failed configurations again:
+Ctrl-C keeps the results: the same command with the same --log goes on.
 
-   ndtune tune kernel.yaml --log kernel.jsonl --retry-failures
+   ndtune tune kernel.yaml --max-evals 100 --log kernel.jsonl
    ndtune tune kernel.yaml --log kernel.jsonl --retry-failures=compile,timeout
 
-Several values of a constant, or sizes in the specification, tune it at each of these sizes, with a
-run log for each. Each size begins with the best configurations of the nearest sizes before it. A table shows
-the cost of each best at the other sizes, and the best over all sizes (docs/compare.md#sizes).
+Several values of a constant are sizes: each is tuned, and compared (docs/compare.md#sizes). In a
+fleet, the devices of one kind share the search (docs/fleet.md). JSON lines, and a specification
+on standard input, are for programs (docs/stream.md).
 
-With --fleet, the devices of one kind in a fleet of machines share the search (docs/fleet.md):
-
+   ndtune tune kernel.yaml --set n=1024,2048,4096 --log kernel.jsonl
    ndtune tune kernel.yaml --fleet nats://127.0.0.1:4222 --device gpu
-
-With --serve, browsers on this machine show the report of the running search at the printed
-address (docs/report.md).
-
-For programs, there are JSON lines, and - is a specification on standard input (docs/stream.md):
-
    ndtune tune kernel.yaml --json`,
 		Flags: slices.Concat(o.Spec.Flags(), o.Options.Flags(), []cli.Flag{o.checkFlag(), flags.JSONLines(&o.json)},
 			o.Fleet.SearchFlags("evaluate on the devices of the fleet")),

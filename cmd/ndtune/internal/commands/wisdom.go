@@ -84,27 +84,20 @@ func wisdomCommand(
 	return &cli.Command{
 		Name:  "wisdom",
 		Usage: "keep the best configurations of a kernel by device and size, and look them up",
-		Description: `A wisdom file has the best configurations of one kernel on several devices and at several
-sizes. It is a file of kernel_launcher, with more that identifies the device and the source.
+		Description: `A wisdom file has the best configurations of one kernel on several devices and at several sizes
+(docs/wisdom.md).
 
    ndtune wisdom add matmul.wisdom h200.jsonl a100.jsonl
    ndtune wisdom show matmul.wisdom --device gpu --problem-size 2048,2048
-   ndtune wisdom tune matmul.wisdom matmul.yaml --set m=2048 --set n=2048
-
-docs/wisdom.md describes the file and the lookup.`,
+   ndtune wisdom tune matmul.wisdom matmul.yaml --set m=2048 --set n=2048`,
 		Subcommands: []*cli.Command{{
 			Name:      "add",
 			Usage:     "add the best results of records to a wisdom file",
 			ArgsUsage: "FILE.wisdom LOG...",
-			Description: `Takes the five best configurations of each record (run log, T4, Kernel Tuner cache) and
-merges them into the file, which is created if necessary. Of each device, driver, source and
-size, the file keeps the five best. Several processes may add to a file at once.
+			Description: `Merges the five best configurations of each record into the file, which is created if necessary.
+Of each device, driver, source and size, it keeps the five best. Several processes may add at once.
 
    ndtune wisdom add matmul.wisdom h200.jsonl a100.jsonl
-
-A record of a pipeline has no problem size, and an application may know the kernel by another
-name. Give them:
-
    ndtune wisdom add scan.wisdom scan.jsonl --key scan --problem-size 1048576`,
 			Flags: []cli.Flag{
 				a.keyFlag(),
@@ -116,10 +109,8 @@ name. Give them:
 			Name:      "show",
 			Usage:     "show a wisdom file, or the configuration that it has for a device and a size",
 			ArgsUsage: "FILE.wisdom",
-			Description: `Without --problem-size, it shows all records, and the configuration that is the best over all devices
-and sizes. With --problem-size, it shows the configuration for a device of this machine and how it
-matches: the same device and size; the same device at the nearest size; a device of the same
-architecture; one of the same vendor and type; or the best over all.
+			Description: `Shows all records and the best configuration over all, or, with --problem-size, the configuration
+for a device of this machine, and how it matches (docs/wisdom.md).
 
    ndtune wisdom show matmul.wisdom
    ndtune wisdom show matmul.wisdom --device gpu --problem-size 2048,2048

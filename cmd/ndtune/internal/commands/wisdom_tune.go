@@ -29,16 +29,12 @@ func wisdomTuneCommand(run flags.Runner[wisdomTuneOptions]) *cli.Command {
 		Name:      "tune",
 		Usage:     "print the best configuration for a device and a size, and search for it if the file does not have it",
 		ArgsUsage: "FILE.wisdom SPEC",
-		Description: `Prints the configuration that the file has for the device, the size and the source of the kernel.
-If it has none, the command searches as ndtune tune does, begins with the best configurations of
-the nearest sizes in the file, and adds the five best. Several processes that miss the same make
-one search: the others wait for it.
+		Description: `Prints the configuration that the file has for the device, the size and the source of the kernel. If
+it has none, the command searches as ndtune tune does, and adds the five best (docs/wisdom.md). If
+several processes lack the same entry, one searches and the others wait.
 
    ndtune wisdom tune kernel.wisdom kernel.yaml --set n=4096 --time-limit 60s
-   ndtune wisdom tune kernel.wisdom kernel.yaml --set n=1024,2048,4096 --json
-
-A record of another driver counts; one of another source, and one that was not verified although
-the specification verifies, does not (docs/wisdom.md).`,
+   ndtune wisdom tune kernel.wisdom kernel.yaml --set n=1024,2048,4096 --json`,
 		Flags: slices.Concat(o.Spec.Flags(), []cli.Flag{
 			o.keyFlag(),
 			o.problemSizeFlag("problem size of a specification that has no fixed one, such as that of a pipeline"),

@@ -38,21 +38,16 @@ func diffusionTuneCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "tune",
 		Usage: "tune a kernel of diffusion",
-		Description: `Tunes a bundled kernel that computes the temperature of a metal sheet. Four kernels make one
-time step per launch: naive (one cell per work-item), local (the same through local memory),
-tiled (several cells per work-item, through local memory) and stencil (rows of vectors in
-registers). The kernel temporal makes several steps per launch, and is ranked by its time per
-step. With all, the kernels are tuned one after the other and compared at the end; the names of
-the files then contain the name of the kernel.
+		Description: `Tunes a bundled kernel that computes the temperature of a metal sheet (docs/diffusion.md): naive,
+local (through local memory), tiled (several cells for each work-item), stencil (rows of vectors in
+registers), or temporal (several time steps a launch, ranked by the time of one). With all, the
+files have the name of the kernel in theirs.
 
    ndtune diffusion tune --kernel naive
    ndtune diffusion tune --kernel tiled --nx 1024 --ny 1024 -o diffusion.json
    ndtune diffusion tune --kernel temporal --max-evals 200
    ndtune diffusion tune --kernel all --nx 1024 --ny 1024
-   ndtune diffusion tune --kernel tiled --log tiled.jsonl --retry-failures
-
-GB/s counts the bytes that a launch must move: 8 per cell. A launch of temporal makes several
-steps; its «equivalent GB/s» counts the bytes that a kernel of one step per launch would move.`,
+   ndtune diffusion tune --kernel tiled --log tiled.jsonl --retry-failures`,
 		Flags:  all,
 		Action: flags.Action(o, DiffusionTutorial.tune),
 	}

@@ -47,27 +47,16 @@ func matmulTuneCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "tune",
 		Usage: "tune a kernel of matrix multiplication",
-		Description: `Tunes a bundled kernel of C = A·B in float32: naive (one element per work-item), local
-(blocks of both matrices in local memory), tiled (several elements per work-item), bounds-naive
-and bounds-tiled (the same for any M×N×K), or fast (any M×N×K, and as fast as the device
-allows). With all, the kernels are tuned one after the other and
-compared at the end; the names of the files then contain the name of the kernel.
+		Description: `Tunes a bundled kernel of C = A·B (docs/matmul.md): naive, local (through local memory), tiled
+(several elements for each work-item), bounds-naive and bounds-tiled (any M×N×K), fast (any M×N×K,
+in 600 configurations unless a limit is given), and others for precisions and tensor cores. With
+all, the files have the name of the kernel in theirs.
 
    ndtune matmul tune --kernel tiled --size 1024
    ndtune matmul tune --kernel bounds-tiled -m 1000 -n 777 -k 512 -o matmul.csv
-   ndtune matmul tune --kernel fast --size 2048
-   ndtune matmul tune --kernel fast-double
+   ndtune matmul tune --kernel hopper --size 2048
    ndtune matmul tune --kernel all --size 512
    ndtune matmul tune --kernel tiled --log tiled.jsonl --retry-failures
-
-The search of fast evaluates 600 configurations unless --max-evals or --time-limit is given.
-Three kernels use the tensor cores of NVIDIA (compute capability 8.0) in their precisions: tf32
-(floats rounded to 11 significant bits), half and double. hopper, hopper-tf32 and hopper-half use the
-larger instructions of compute capability 9.0; hopper takes floats, each as two numbers in tf32.
-On other devices, another kernel takes their place.
-
-   ndtune matmul tune --kernel hopper --size 2048
-   ndtune matmul tune --kernel hopper-half
 
 A multiplication of 4096² takes a CPU a minute or more: choose a smaller --size there.`,
 		Flags:  all,

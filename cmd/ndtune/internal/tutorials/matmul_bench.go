@@ -51,30 +51,18 @@ func matmulBenchCommand(run flags.Runner[benchOptions]) *cli.Command {
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "time against size: a CPU loop, tuned kernels, OpenBLAS and cuBLAS",
-		Description: `Multiplies matrices of growing size with a loop on one thread of the CPU, with bundled kernels
-on an OpenCL device, and with the installed libraries: OpenBLAS on all cores, and cuBLAS in
-float, tf32 and the precisions of the kernels. Finds the N from which each is faster than the
-loop. Verifies every result. Prints two times: that of the multiplication alone, by the
-device's events, and that with the copies of A and B to the device and of C back; and the
-rates of kernels over cuBLAS in the same precision.
-
-The precisions of the kernels: naive, local, tiled, fast and hopper multiply floats, tf32 and
-hopper-tf32 round floats to 11 significant bits, half, hopper-half and fast-half multiply
-halves, and double and fast-double doubles. On a device that cannot run tf32, half, double or
-one of the hopper kernels, another one takes its place, with a note.
-
-Each kernel is first tuned at a few sizes, in two fifths of the time limit, unless a record
-(--tuned) has its configurations. At each N, the fastest of the finalists of
-the nearest tuned sizes is measured.
+		Description: `Multiplies matrices of growing size with a loop on one thread of the CPU, with bundled kernels on a
+device, and with OpenBLAS and cuBLAS where they are installed, verifies every result, and finds the
+N from which each is faster than the loop (docs/matmul.md). Each kernel is first tuned at a few
+sizes, in two fifths of the time limit, unless a record (--tuned) has its configurations.
 
    ndtune matmul bench
    ndtune matmul bench --sizes 64,128,256 -o matmul.csv -o matmul.png
    ndtune matmul bench --kernel tiled --tuned matmul.jsonl --time-limit 1m
    ndtune matmul bench --kernel hopper,fast,fast-double --sizes 1024,33x65x97 --errors
 
-A measurement that would take too much of the remaining time is left out with a note, the
-slowest first. The CPU loop is left out if one multiplication would take longer than --cpu-limit.
-Ctrl-C keeps the measurements so far.`,
+What would take too much of the remaining time is left out with a note, the slowest first. Ctrl-C
+keeps the measurements so far.`,
 		Flags:  o.flags(),
 		Action: flags.Action(o, run),
 	}
