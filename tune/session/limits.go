@@ -45,7 +45,7 @@ func (s *Session) FindPeaks(ctx context.Context, begun *record.Header) error {
 		s.limits.later = true
 	default:
 		var err error
-		s.limits.peaks, err = s.measurePeaks(ctx, d, lacking)
+		s.limits.peaks, err = s.measurePeaks(ctx, d, lacking, "")
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -57,8 +57,8 @@ func (s *Session) FindPeaks(ctx context.Context, begun *record.Header) error {
 }
 
 // measurePeaks measures figures of the device, and returns them with those that it has.
-func (s *Session) measurePeaks(ctx context.Context, d hardware.Device, figures []string) (*hardware.Peaks, error) {
-	s.listener.Say(fmt.Sprintf("Measuring the peaks of %s, once for all runs (Ctrl-C skips this)", d.Name))
+func (s *Session) measurePeaks(ctx context.Context, d hardware.Device, figures []string, hint string) (*hardware.Peaks, error) {
+	s.listener.Say(fmt.Sprintf("Measuring the peaks of %s, once for all runs%s", d.Name, hint))
 	return s.evaluation.MeasurePeaks(ctx, s.place.Devices[0], d, figures, s.evaluation.Reserve)
 }
 
@@ -91,7 +91,7 @@ func (s *Session) AddLimits(ctx context.Context, o *tune.Outcome) error {
 	d.Peaks = Describe(s.place.Devices[0], s.listener.Note).Peaks
 	var err error
 	if lacking := d.Peaks.Lacking(p.LimitPeaks()); len(lacking) > 0 {
-		d.Peaks, err = s.measurePeaks(ctx, d, lacking)
+		d.Peaks, err = s.measurePeaks(ctx, d, lacking, " (Ctrl-C skips this)")
 	}
 	if err == nil {
 		err = p.LimitKnown(d)
@@ -101,7 +101,7 @@ func (s *Session) AddLimits(ctx context.Context, o *tune.Outcome) error {
 		s.listener.Note("Interrupted: no " + score.MetricOfLimit)
 		return nil
 	case err != nil:
-		s.listener.Note(s.noLimit(err, d.Peaks))
+		s.listener.Note(s.noLimit(err, len(d.Peaks.Lacking(p.LimitPeaks())) == 0))
 		return nil
 	}
 	o.Device = d
@@ -115,18 +115,19 @@ func (s *Session) AddLimits(ctx context.Context, o *tune.Outcome) error {
 // sayNoLimit says that the results of a search will have no % of limit, unless nobody wants the peaks measured.
 func (s *Session) sayNoLimit() {
 	d := s.Evaluator.Device()
-	err := s.plan.Spec.Problem.LimitKnown(d)
-	if err != nil && !s.limits.later && (d.Peaks != nil || s.evaluation.MeasurePeaks != nil) {
-		s.listener.Say(s.noLimit(err, d.Peaks))
+	p := s.plan.Spec.Problem
+	measured := len(d.Peaks.Lacking(p.LimitPeaks())) == 0
+	if err := p.LimitKnown(d); err != nil && !s.limits.later && (measured || s.evaluation.MeasurePeaks != nil) {
+		s.listener.Say(s.noLimit(err, measured))
 	}
 }
 
-// noLimit says why there is no % of limit, and what to do if the device was not measured. If it was,
+// noLimit says why there is no % of limit, and what to do if the peaks were not measured. If they were,
 // measuring again would not help.
-func (s *Session) noLimit(why error, known *hardware.Peaks) string {
+func (s *Session) noLimit(why error, measured bool) string {
 	hint := ""
 	switch {
-	case known != nil:
+	case measured:
 	case s.Log != nil && s.Log.Resumed() > 0:
 		hint = " (the run log was begun without them)"
 	case s.place.Fleet != nil:

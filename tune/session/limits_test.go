@@ -12,16 +12,16 @@ import (
 func TestNoLimit(t *testing.T) {
 	why := errors.New("no such thing")
 	for want, c := range map[string]struct {
-		place Place
-		known *hardware.Peaks
+		place    Place
+		measured bool
 	}{
 		"No % of limit: no such thing (ndtune devices --peak measures them)": {},
-		"No % of limit: no such thing":                                       {known: &hardware.Peaks{}},
+		"No % of limit: no such thing":                                       {measured: true},
 		"No % of limit: no such thing (ndtune devices --peak on a machine that has the device measures them, for agents that start later)": {
 			place: Place{Fleet: &fleet.Connection{}}},
 	} {
 		s := &Session{place: c.place}
-		if got := s.noLimit(why, c.known); got != want {
+		if got := s.noLimit(why, c.measured); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
