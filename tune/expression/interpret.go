@@ -1,7 +1,6 @@
 package expression
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -132,30 +131,41 @@ func (i *interpreter) list(at ast.Node, v any) []any {
 	return nil
 }
 
-// apply computes an operation.
+// apply computes an operation on one or two values.
 func (i *interpreter) apply(at ast.Node, code Code, values ...any) any {
-	return i.computed(at, &Operation{Code: code}, operators[code].text, values)
+	v, err := computeTwo(code, values[0], values[len(values)-1])
+	switch name := operators[code].text; {
+	case err == nil:
+		return v
+	case operators[code].infix && len(values) == 2:
+		return i.fail(at, "%v %s %v: %v", values[0], name, values[1], err)
+	default:
+		return i.failed(at, name, values, err)
+	}
 }
 
-func (i *interpreter) computed(at ast.Node, o *Operation, name string, values []any) any {
-	v, err := o.compute(values)
-	if err == nil {
-		return v
+// function calls one of the functions of this package.
+func (i *interpreter) function(at ast.Node, name string, values []any) any {
+	v, err := functionNamed[name].compute(values)
+	if err != nil {
+		return i.failed(at, name, values, err)
 	}
+	return v
+}
+
+func (i *interpreter) failed(at ast.Node, name string, values []any, err error) any {
 	texts := each.Of(values, func(v any) string { return fmt.Sprint(v) })
-	if operators[o.Code].infix && len(texts) == 2 {
-		return i.fail(at, "%s %s %s: %v", texts[0], name, texts[1], err)
-	}
 	return i.fail(at, "%s(%s): %v", name, strings.Join(texts, ", "), err)
 }
 
 func (i *interpreter) binary(part *ast.BinaryNode) any {
-	switch operator := cmp.Or(synonyms[part.Operator], part.Operator); operator {
-	case "and":
+	code, ok := infixes[part.Operator]
+	switch {
+	case code == And:
 		return as[bool](i, part.Left) && as[bool](i, part.Right)
-	case "or":
+	case code == Or:
 		return as[bool](i, part.Left) || as[bool](i, part.Right)
-	case "..":
+	case part.Operator == "..":
 		first, last := as[int](i, part.Left), as[int](i, part.Right)
 		if last >= first && uint(last-first) >= maxItems {
 			return i.fail(part, "a list has at most %d items", maxItems)
@@ -177,9 +187,8 @@ func (i *interpreter) binary(part *ast.BinaryNode) any {
 	case "!=":
 		return i.apply(part, Equal, a, b) == false
 	case "%":
-		return i.computed(part, &Operation{Code: Call, Function: "%"}, "%", []any{a, b})
+		return i.function(part, "%", []any{a, b})
 	}
-	code, ok := codeOf(cmp.Or(synonyms[part.Operator], part.Operator), false)
 	if !ok {
 		return i.fail(part, "%s is not in the language of expressions", part.Operator)
 	}
@@ -192,10 +201,10 @@ const maxItems = 1_000_000
 // call computes a function of numbers or of a list.
 func (i *interpreter) call(at ast.Node, name string, arguments []ast.Node) any {
 	if IsFunction(name) {
-		return i.computed(at, &Operation{Code: Call, Function: name}, name, each.Of(arguments, i.value))
+		return i.function(at, name, each.Of(arguments, i.value))
 	}
 	first := i.value(arguments[0])
-	code, isOperation := codeOf(name, true)
+	code, isOperation := calls[name]
 	if _, isScalar := KindOf(first); isScalar && isOperation && code != Minimum && code != Maximum {
 		return i.apply(at, code, first)
 	} else if isScalar {

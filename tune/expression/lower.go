@@ -1,7 +1,6 @@
 package expression
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -130,9 +129,6 @@ func (l *lowerer) variable(part *ast.VariableDeclaratorNode) *Node {
 	return n
 }
 
-// synonyms are operators that can be written in two ways.
-var synonyms = map[string]string{"&&": "and", "||": "or", "^": "**"}
-
 func (l *lowerer) binary(part *ast.BinaryNode) *Node {
 	a := l.lower(part.Left)
 	if part.Operator == "in" {
@@ -145,7 +141,7 @@ func (l *lowerer) binary(part *ast.BinaryNode) *Node {
 	case "%":
 		return l.call("%", []*Node{a, b})
 	}
-	code, ok := codeOf(cmp.Or(synonyms[part.Operator], part.Operator), false)
+	code, ok := infixes[part.Operator]
 	if !ok {
 		return nil
 	}
@@ -229,7 +225,7 @@ func (l *lowerer) call(name string, args []*Node) *Node {
 		n.Function = name
 		return l.made(n)
 	}
-	code, ok := codeOf(name, true)
+	code, ok := calls[name]
 	switch {
 	case !ok || len(args) == 0:
 		return nil

@@ -315,10 +315,18 @@ var operators = [Codes]operator{
 	},
 }
 
-// codeOf is the operation that is written so, as a function or between its arguments.
-func codeOf(text string, isFunction bool) (Code, bool) {
-	i := slices.IndexFunc(operators[:], func(d operator) bool { return d.text == text && d.infix != isFunction })
-	return Code(max(i, 0)), i >= 0
+// infixes and calls are the operations that are written between their arguments, and as functions.
+var infixes, calls = map[string]Code{}, map[string]Code{}
+
+func init() {
+	for code, d := range operators {
+		if d.infix {
+			infixes[d.text] = Code(code)
+		} else if d.text != "" {
+			calls[d.text] = Code(code)
+		}
+	}
+	infixes["&&"], infixes["||"], infixes["^"] = And, Or, Power
 }
 
 type scalar interface{ int64 | float64 }
@@ -355,30 +363,37 @@ func floatsAre(g func(a, b float64) bool) func(a, b uint64) uint64 {
 
 // compute is the value of an operation on values, whose kinds it looks at.
 func (o *Operation) compute(values []any) (any, error) {
-	if o.Code == Call {
+	switch o.Code {
+	case Call:
 		return functionNamed[o.Function].compute(values)
+	case In:
+		return slices.Contains(values[1:], values[0]), nil
 	}
-	a, b, d := values[0], values[len(values)-1], &operators[o.Code]
-	if i := slices.IndexFunc(values, func(v any) bool { _, ok := KindOf(v); return !ok }); i >= 0 {
-		return nil, fmt.Errorf("%s is neither a number, nor a condition, nor a text", describe(values[i]))
-	}
-	k, _ := KindOf(a)
-	other, _ := KindOf(b)
+	return computeTwo(o.Code, values[0], values[len(values)-1])
+}
+
+// computeTwo is compute of an operation on two values, or on one that is both.
+func computeTwo(code Code, a, b any) (any, error) {
+	d := &operators[code]
+	k, ok := KindOf(a)
+	other, also := KindOf(b)
 	switch {
-	case o.Code == In:
-		return slices.Contains(values[1:], a), nil
+	case !ok:
+		return nil, fmt.Errorf("%s is neither a number, nor a condition, nor a text", describe(a))
+	case !also:
+		return nil, fmt.Errorf("%s is neither a number, nor a condition, nor a text", describe(b))
 	case d.gives.has(k) && d.takes.has(k) && k != Bool:
 		return a, nil // the conversion of what it is already
 	case k != other || k == Int && d.takes == floatKind:
 		x, y, err := twoFloats(a, b)
 		switch {
-		case err != nil && o.Code == Equal:
+		case err != nil && code == Equal:
 			return false, nil
 		case err != nil:
 			return nil, err
-		case o.Code == Minimum && !(x <= y), o.Code == Maximum && !(x >= y):
+		case code == Minimum && !(x <= y), code == Maximum && !(x >= y):
 			return b, nil
-		case o.Code == Minimum, o.Code == Maximum:
+		case code == Minimum, code == Maximum:
 			return a, nil
 		}
 		k, a, b = Float, x, y
@@ -391,7 +406,7 @@ func (o *Operation) compute(values []any) (any, error) {
 	case !d.takes.has(k):
 		return nil, fmt.Errorf("it does not take %s", describe(a))
 	case k == String:
-		return computeTexts(o.Code, a.(string), b.(string))
+		return computeTexts(code, a.(string), b.(string))
 	case k == Int && d.checks != nil:
 		return d.checks(a.(int), b.(int))
 	case k == Float:
