@@ -195,7 +195,7 @@ func (p *Problem) compileElement(errs *fieldErrors, field string, a *Argument, s
 	}
 	if a.Type != "" {
 		var err error
-		if a.Element, err = p.argumentType(a.Type, scope); err == nil && a.Content != nil {
+		if a.Element, err = p.elementType(a.Type, scope); err == nil && a.Content != nil {
 			a.Content, err = a.Element.View(a.Content)
 		}
 		errs.add(field+".type", err)

@@ -148,9 +148,10 @@ type canonicalArgument struct {
 
 func (p *Problem) canonical() canonicalProblem {
 	d := p.definition
+	_, options := CutFlag("-I", d.Kernel.BuildOptions) // the included files are part of the source, and their folders are of one machine
 	c := canonicalProblem{
 		Kernel: d.Kernel.Name, Source: foldersOfLines.ReplaceAllString(p.source, `#line $1 "`),
-		BuildOptions: fmt.Sprintf("%q", withoutFolders(d.Kernel.BuildOptions)), Target: d.Kernel.Target,
+		BuildOptions: fmt.Sprintf("%q", options), Target: d.Kernel.Target,
 		ProblemSize: d.ProblemSize, BlockSize: d.BlockSize, GridDiv: divisors(d.GridDiv), GlobalOffset: d.GlobalOffset,
 		Stages: portableStages(d.Stages), Metrics: fmt.Sprintf("%q", d.Metrics), Measure: p.canonicalMeasure(),
 		BuildRestrictions: d.BuildRestrictions, Objective: p.Objective(), Seed: d.Seed, Timing: timingDigest(p.Timing()),
@@ -177,8 +178,12 @@ func (p *Problem) canonical() canonicalProblem {
 		c.Constants = append(c.Constants, text)
 	}
 	for _, a := range p.arguments {
+		layout := a.Element.Type.String()
+		if a.Element.Struct != nil {
+			layout = a.Element.Struct.String()
+		}
 		c.Arguments = append(c.Arguments, canonicalArgument{
-			Name: a.Name, Type: elementDigest(a.Element), Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
+			Name: a.Name, Type: layout, Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
 			Content: p.contentDigest(a.Content), Fill: fillDigest(&a), Output: a.Output, Restore: a.RestoreEachLaunch,
 			Image: a.Image, Sampler: a.Sampler, Alias: a.Alias,
 		})
@@ -200,27 +205,24 @@ func (p *Problem) canonical() canonicalProblem {
 	}
 	if v := p.verify; v != nil {
 		c.ATol, c.RTol, c.Launches, c.Swap = d.Verify.ATol, d.Verify.RTol, d.Verify.Launches, d.Verify.Swap
-		c.Verify = v.kind(d.Verify)
-		if v.reference != nil {
-			c.Reference, c.Configuration = v.reference.Digest(), v.configuration.Key()
-		}
 		c.Expected, c.Compare = map[string]string{}, d.Verify.Compare
-		if d.Verify.Command != nil {
-			c.Command = d.Verify.Command.Args
+		switch {
+		case v.reference != nil:
+			c.Verify, c.Reference, c.Configuration = "problem", v.reference.Digest(), v.configuration.Key()
+		case v.expected != nil:
+			c.Verify = "files"
+		case d.Verify.Reference != nil:
+			c.Verify = "reference function"
+		case d.Verify.Command != nil:
+			c.Verify, c.Command = "command", d.Verify.Command.Args
+		default:
+			c.Verify = "check function"
 		}
 		for name, data := range v.expected {
 			c.Expected[name] = p.contentDigest(data)
 		}
 	}
 	return c
-}
-
-// elementDigest returns the name of a type, or the layout of a struct.
-func elementDigest(e Element) string {
-	if e.Struct != nil {
-		return e.Struct.String()
-	}
-	return e.Type.String()
 }
 
 // fillDigest returns the fill of an argument as text. Files are part of the content.
@@ -241,29 +243,6 @@ func fillDigest(a *Argument) string {
 
 // foldersOfLines finds the folders in #line directives with absolute paths: the digest does not depend on the place of the files.
 var foldersOfLines = regexp.MustCompile(`(?m)^#line (\d+) "(?:[A-Za-z]:)?/(?:[^"\n]*/)?`)
-
-// withoutFolders returns the options without -I, which names folders of one machine. The included files
-// are part of the source.
-func withoutFolders(options []string) []string {
-	_, rest := CutFlag("-I", options)
-	return rest
-}
-
-// kind returns the kind of the reference.
-func (v *verification) kind(given *definition.Verification) string {
-	switch {
-	case v.reference != nil:
-		return "problem"
-	case v.expected != nil:
-		return "files"
-	case given.Reference != nil:
-		return "reference function"
-	}
-	if given.Command != nil {
-		return "command"
-	}
-	return "check function"
-}
 
 // contentDigest returns the digest of an array of the problem, which is computed once.
 func (p *Problem) contentDigest(a *array.Array) string {

@@ -175,13 +175,13 @@ func TestNewProblemNamesTheFieldThatIsWrong(t *testing.T) {
 		"a constant no type": {func(d *definition.Definition) {
 			d.Constants = append(d.Constants, definition.Constant{Name: "element", Value: "flaot"})
 			d.Arguments[0].Type = "element"
-		}, "arguments[0].type", "the constant element"},
+		}, "arguments[0].type", `element is flaot: unknown type`},
 		"a parameter no type": {func(d *definition.Definition) {
 			d.Parameters = append(d.Parameters, space.Parameter{Name: "real", Values: []space.Value{"float", "double"}})
 			d.Arguments[0].Type = "real"
 		}, "arguments[0].type", "search once for each type with --set"},
 		"an expression no type": {func(d *definition.Definition) { d.Arguments[0].Type = `unrol == 1 ? "float" : "half"` }, "arguments[0].type", `did you mean "unroll"?`},
-		"a number no type":      {func(d *definition.Definition) { d.Arguments[0].Type = "n + 1" }, "arguments[0].type", "n + 1 is 1001, not the name of a type"},
+		"a number no type":      {func(d *definition.Definition) { d.Arguments[0].Type = "n + 1" }, "arguments[0].type", "n + 1 is 1001: that is not the name of a type"},
 		"a device no type":      {func(d *definition.Definition) { d.Arguments[0].Type = `device.compute_units > 4 ? "float" : "half"` }, "arguments[0].type", "depends on the configuration or the device"},
 		"no size":               {func(d *definition.Definition) { d.Arguments[0].Size = "" }, "arguments[0].size", "the size is missing"},
 		"negative size":         {func(d *definition.Definition) { d.Arguments[0].Size = "-1" }, "arguments[0].size", "must be positive"},

@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -97,7 +98,7 @@ func (p *Problem) compileFields(errs *fieldErrors, field string, t definition.St
 		case slices.ContainsFunc(fields, func(o array.Field) bool { return o.Name == given.Name }):
 			errs.addf(at, "two fields have this name")
 		}
-		e, err := p.elementType(given.Type)
+		e, err := p.elementType(given.Type, scope)
 		if err != nil {
 			errs.add(at, err)
 			e.Type = array.Uint8 // only to go on
@@ -119,40 +120,30 @@ func (p *Problem) compileFields(errs *fieldErrors, field string, t definition.St
 	return fields
 }
 
-// elementType returns the named type. The name may be that of a constant whose text names the type.
-func (p *Problem) elementType(name string) (Element, error) {
-	if text, ok := p.constants[name].(string); ok {
-		e, err := p.namedType(text)
-		if err != nil {
-			err = fmt.Errorf("the constant %s: %w", name, err)
-		}
-		return e, err
+// elementType returns a type by its name, or by a constant or an expression over constants that has the name.
+func (p *Problem) elementType(text string, scope expression.Scope) (Element, error) {
+	e, unknown := p.namedType(text)
+	if _, constant := p.constants[text].(string); unknown == nil && !constant {
+		return e, nil
 	}
-	return p.namedType(name)
-}
-
-// argumentType returns the type of an argument: a named one, or the value of an expression over constants.
-func (p *Problem) argumentType(text string, scope expression.Scope) (e Element, err error) {
-	if e, err = p.elementType(text); err == nil || p.constants[text] != nil {
-		return e, err
-	}
-	rule, unreadable := expression.Compile(text, scope)
+	rule, err := expression.Compile(text, scope)
 	switch {
-	case unreadable != nil && strings.ContainsAny(text, `?+"'`): // no name
-		return e, unreadable
-	case unreadable != nil:
+	case err != nil && strings.ContainsAny(text, `?+"'`): // no name
 		return e, err
+	case err != nil:
+		return e, unknown
 	case !p.fixed(rule):
-		return e, fmt.Errorf("%s depends on the configuration or the device, and the type of an argument is the same for all: "+
+		return e, fmt.Errorf("%s depends on the configuration or the device, and a type is the same for all: "+
 			"make it a constant, and search once for each type with --set", rule)
 	}
 	v, err := rule.Eval(p.constants)
-	name, isText := v.(string)
-	if err == nil && !isText {
-		err = fmt.Errorf("%s is %v, not the name of a type", rule, v)
-	}
-	if err == nil {
+	if name, isText := v.(string); isText {
 		e, err = p.namedType(name)
+	} else if err == nil {
+		err = errors.New("that is not the name of a type")
+	}
+	if err != nil {
+		err = fmt.Errorf("%s is %v: %w", rule, v, err)
 	}
 	return e, err
 }
