@@ -141,6 +141,7 @@ type gatherer struct {
 	parameters []space.Parameter
 	index      map[string]int
 	seen       []map[string]bool // the JSON of values
+	texts      []map[string]bool // values, and plain values, as texts
 }
 
 func newGatherer(names []string) *gatherer {
@@ -157,7 +158,7 @@ func (g *gatherer) name(name string) int {
 		i = len(g.parameters)
 		g.index[name] = i
 		g.parameters = append(g.parameters, space.Parameter{Name: name})
-		g.seen = append(g.seen, map[string]bool{})
+		g.seen, g.texts = append(g.seen, map[string]bool{}), append(g.texts, map[string]bool{})
 	}
 	return i
 }
@@ -173,8 +174,9 @@ func (g *gatherer) value(i int, raw []byte) error {
 		return fmt.Errorf("parameter %s: %w", p.Name, err)
 	}
 	g.seen[i][string(raw)] = true
-	same := func(w space.Value) bool { return space.SameValue(v, w) || space.FormatValue(v) == space.FormatValue(w) }
-	if !slices.ContainsFunc(p.Values, same) {
+	text, plain := space.FormatValue(v), space.FormatValue(space.Plain(v))
+	if !g.texts[i][text] && !g.texts[i][plain] {
+		g.texts[i][text], g.texts[i][plain] = true, true
 		p.Values = append(p.Values, v)
 	}
 	return nil

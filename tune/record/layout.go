@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/tune/space"
@@ -16,7 +15,7 @@ import (
 type layout struct {
 	parameters *space.Parameters
 	members    [][]string            // of each value of each parameter: "name":value
-	byValue    []map[space.Value]int // index of a value of each parameter
+	byValue    []map[space.Value]int // index of a plain value of each parameter
 	byJSON     []map[string]int      // index of the JSON of a value
 }
 
@@ -40,7 +39,7 @@ func newLayout(list []space.Parameter) (*layout, error) {
 			if err != nil {
 				return nil, fmt.Errorf("parameter %s: %w", p.Name, err)
 			}
-			members[j], byValue[v], byJSON[string(encoded)] = name+string(encoded), j, j
+			members[j], byValue[space.Plain(v)], byJSON[string(encoded)] = name+string(encoded), j, j
 		}
 		l.members = append(l.members, members)
 		l.byValue = append(l.byValue, byValue)
@@ -82,17 +81,12 @@ func (l *layout) indices(c space.Configuration) (indices, error) {
 	return d, nil
 }
 
-// indexOf is the index of a value of parameter i: the very value, else one that is the
-// same for a kernel.
+// indexOf is the index of the value of parameter i that is the same for a kernel.
 func (l *layout) indexOf(i int, v space.Value) (int, error) {
-	if j, ok := l.byValue[i][v]; ok {
+	if j, ok := l.byValue[i][space.Plain(v)]; ok {
 		return j, nil
 	}
-	p := l.parameters.At(i)
-	if j := slices.IndexFunc(p.Values, func(w space.Value) bool { return space.SameValue(v, w) }); j >= 0 {
-		return j, nil
-	}
-	return 0, fmt.Errorf("%s=%s is not among the values of the parameter", p.Name, space.FormatValue(v))
+	return 0, fmt.Errorf("%s=%s is not among the values of the parameter", l.parameters.At(i).Name, space.FormatValue(v))
 }
 
 // configuration is the inverse of indices.

@@ -123,14 +123,22 @@ func isInteger(text string) bool {
 
 // SameValue reports whether two values are the same for a kernel: numbers by their value,
 // whether they are held as an int, a float64 or a bool; all else by type and value.
-func SameValue(a, b Value) bool {
-	_, intA := a.(int)
-	if _, intB := b.(int); a == b || intA && intB { // float64 does not tell all of them apart
-		return a == b
+func SameValue(a, b Value) bool { return Plain(a) == Plain(b) }
+
+// Plain returns what all values have in common that are the same for a kernel: a bool, and a float64 that is an integer, as an int.
+func Plain(v Value) Value {
+	switch v := v.(type) {
+	case float64:
+		if math.Abs(v) < 1<<63 && v == math.Trunc(v) {
+			return int(v)
+		}
+	case bool:
+		if v {
+			return 1
+		}
+		return 0
 	}
-	x, okX := Number(a)
-	y, okY := Number(b)
-	return okX && okY && x == y
+	return v
 }
 
 // Number is a value as a number, as a kernel has it: true is 1 and false is 0. It reports whether the
