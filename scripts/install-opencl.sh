@@ -9,7 +9,8 @@
 # the system's package manager.
 #
 # --for-tests  requires PoCL, even beside a GPU, and Oclgrind, the simulator
-#              that finds races and out-of-bounds accesses.
+#              that finds races and out-of-bounds accesses; and openssl,
+#              which makes the certificates of a documented fleet.
 #
 # Exit status: 0, everything is installed; 1, something is missing, and the
 # last lines say what to do; 2, the command line is wrong.
@@ -81,6 +82,7 @@ install_with_apt() {
 		has_loader || set -- "$@" ocl-icd-libopencl1
 	fi
 	[ -z "$want_oclgrind" ] || set -- "$@" oclgrind
+	[ -z "$want_openssl" ] || set -- "$@" openssl
 	need_root "apt-get update" "apt-get install --no-install-recommends $*"
 	say "installing $* with apt-get"
 	updated=yes
@@ -144,13 +146,15 @@ done
 satisfied() {
 	want_pocl=
 	want_oclgrind=
+	want_openssl=
 	if [ -n "$for_tests" ]; then
 		has_pocl "$ndtune" || want_pocl=yes
 		has_oclgrind || want_oclgrind=yes
+		command -v openssl >/dev/null || want_openssl=yes
 	else
 		has_device "$ndtune" || want_pocl=yes
 	fi
-	[ -z "$want_pocl$want_oclgrind" ]
+	[ -z "$want_pocl$want_oclgrind$want_openssl" ]
 }
 
 satisfied && exit 0
@@ -166,5 +170,6 @@ fi
 satisfied && exit 0
 [ -z "$want_pocl" ] || fail "the packages are installed, but $ndtune still sees no device of theirs:" \
 	"$("$ndtune" devices 2>&1 || true)"
+[ -z "$want_openssl" ] || fail "openssl is missing: install it with the system's package manager."
 [ -n "$for_tests_without_oclgrind" ] ||
 	fail "Oclgrind is still missing: its command oclgrind is not on PATH."
