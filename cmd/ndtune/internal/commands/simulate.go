@@ -2,14 +2,11 @@ package commands
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -18,8 +15,6 @@ import (
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
-	"github.com/ndtune/ndtune/internal/each"
-	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
@@ -132,9 +127,9 @@ func simulateStrategies(ctx context.Context, t *ui.Console, o *simulateOptions) 
 	switch {
 	case slices.ContainsFunc(plan.Recordings, hasSeveral): // which has only traces
 	case o.json:
-		err = t.JSON(curvesJSON(append(curves, averages...), o.checkpoints))
+		err = t.JSON(simulate.AtCheckpoints(append(curves, averages...), o.checkpoints))
 	default:
-		printCurves(t.Out, plan, curves, averages, o.checkpoints)
+		plan.WriteTables(t.Out, curves, averages, o.checkpoints)
 	}
 	return errors.Join(err, o.write(t, plan, curves, averages))
 }
@@ -292,81 +287,6 @@ func (o *simulateOptions) recordings(ctx context.Context) ([]*simulate.Recording
 	return recordings, errors.Join(errs...)
 }
 
-// printCurves prints a table for each record, and one for the mean over all of them.
-func printCurves(w io.Writer, p simulate.Plan, curves, averages []simulate.Curve, checkpoints []int) {
-	fmt.Fprintf(w, "best known / best found, mean ± standard error of %s\n", figure.Count(p.Repeats, "repeat"))
-	for _, r := range p.Recordings {
-		fmt.Fprintf(w, "\n%s: %s, %d correct, %s\n", r.Name, figure.Count(r.Space.Len(), "configuration"), r.Correct, bestText(r))
-		own := slices.DeleteFunc(slices.Clone(curves), func(c simulate.Curve) bool { return c.Record != r.Name })
-		printTable(w, own, checkpoints)
-		for _, c := range own {
-			for k, t := range c.Trust {
-				fmt.Fprintf(w, "  %s: %s\n", c.Strategy, simulatedTrustText(r.Priors[k].Name, t))
-			}
-		}
-	}
-	if len(p.Recordings) > 1 {
-		fmt.Fprintf(w, "\nmean over the %d records\n", len(p.Recordings))
-		printTable(w, averages, checkpoints)
-	}
-}
-
-// bestText returns the best value of the objective.
-func bestText(r *simulate.Recording) string {
-	if name := r.Objective.Name; name != "" && !strings.HasPrefix(name, "time") {
-		return "best " + name + "=" + ui.FormatNumber(r.Best)
-	}
-	return "best time=" + ui.FormatTime(r.Best)
-}
-
-// printTable prints a row for each curve and a column for each checkpoint.
-func printTable(w io.Writer, curves []simulate.Curve, checkpoints []int) {
-	rows := [][]string{append([]string{"after evaluations"}, each.Of(checkpoints, strconv.Itoa)...)}
-	for _, c := range curves {
-		cells := each.Of(checkpoints, func(n int) string { return estimate(c.At(n)) })
-		rows = append(rows, append([]string{c.Strategy}, cells...))
-	}
-	figure.Columns(w, "  ", func(column int) bool { return column > 0 }, rows...)
-}
-
-// estimate formats a mean with its standard error, if there is one.
-func estimate(mean, standardError float64) string {
-	if math.IsNaN(standardError) {
-		return fmt.Sprintf("%.3f", mean)
-	}
-	return fmt.Sprintf("%.3f ± %.3f", mean, standardError)
-}
-
-// A curveJSON is an entry of simulate --json.
-type curveJSON struct {
-	Strategy string          `json:"strategy"`
-	Record   string          `json:"record"`
-	Repeats  int             `json:"repeats"`
-	Mean     json.RawMessage `json:"mean"`
-	StdErr   json.RawMessage `json:"stderr"`
-}
-
-func curvesJSON(curves []simulate.Curve, checkpoints []int) []curveJSON {
-	list := make([]curveJSON, len(curves))
-	for i, c := range curves {
-		list[i] = curveJSON{c.Strategy, c.Record, c.Repeats, checkpointsJSON(c.Mean, checkpoints), checkpointsJSON(c.StandardError, checkpoints)}
-	}
-	return list
-}
-
-// checkpointsJSON returns an object with the values after some numbers of evaluations, in order. Unknown
-// values are null.
-func checkpointsJSON(values []float64, checkpoints []int) json.RawMessage {
-	member := func(n int) string {
-		value := "null"
-		if v := values[n-1]; !math.IsNaN(v) {
-			value = strconv.FormatFloat(v, 'g', -1, 64)
-		}
-		return fmt.Sprintf(`"%d":%s`, n, value)
-	}
-	return json.RawMessage("{" + ui.Join(",", member, checkpoints...) + "}")
-}
-
 // addPriors gives the priors to the recordings.
 func (o *simulateOptions) addPriors(ctx context.Context, recordings []*simulate.Recording) error {
 	priors, err := o.prior.Load(ctx, "", nil)
@@ -386,12 +306,4 @@ func (o *simulateOptions) addPriors(ctx context.Context, recordings []*simulate.
 		}
 	}
 	return nil
-}
-
-// simulatedTrustText is trustText for the mean over repeats.
-func simulatedTrustText(name string, t simulate.Trust) string {
-	return fmt.Sprintf("prior %s: at the end, rank correlation %.2f with the results of the search; "+
-		"said how much each parameter matters in %.0f%% of the searches; "+
-		"its best configurations were a good beginning in %.0f%%",
-		name, t.Agreement, 100*t.Scales, 100*t.Won)
 }
