@@ -1,9 +1,15 @@
 package hardware
 
 import (
+	"fmt"
+	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/ndtune/ndtune/internal/excerpt"
+	"github.com/ndtune/ndtune/internal/figure"
 )
 
 // Peaks are the highest rates that were measured on a device. They are the limits of kernels. A
@@ -164,4 +170,27 @@ func rateAt(curve []Bandwidth, bytes, memory float64) float64 {
 		}
 	}
 	return rate
+}
+
+// Write writes a table of the peaks.
+func (p *Peaks) Write(w io.Writer) {
+	timer := ""
+	if p.Timer == TimerHost {
+		timer = ", timer: host"
+	}
+	fmt.Fprintf(w, "    peaks, measured %s%s\n", p.Measured.Format("2006-01-02 15:04 MST"), timer)
+	if p.Partial != "" {
+		fmt.Fprintf(w, "      in part: %s\n", p.Partial)
+	}
+	for _, f := range PeakFigures() {
+		known, is := p.Figures[f.Name]
+		switch {
+		case !is:
+		case known.Missing != "":
+			fmt.Fprintf(w, "      %-27s %8s          %s\n", f.Title, "–", excerpt.FirstLine(known.Missing))
+		default:
+			line := fmt.Sprintf("      %-27s %8s %-8s %s", f.Title, figure.Number(known.Value), known.Unit, known.Variant)
+			fmt.Fprintln(w, strings.TrimRight(line, " "))
+		}
+	}
 }

@@ -2,6 +2,7 @@ package score
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 
 	"github.com/ndtune/ndtune/internal/figure"
@@ -117,3 +118,29 @@ func copied(bytes, written float64) float64 { return 2 * min(written, max(0, byt
 
 // milliseconds returns the time of an amount of operations or bytes at a rate of 10⁹ a second.
 func milliseconds(amount, rate float64) float64 { return amount / rate / 1e6 }
+
+// Text says how far a time in milliseconds is from the limit, and which resource limits it:
+// «limit: 83 % of what the device's memory gives (3909 GB/s)».
+func (l Limit) Text(ms float64) string {
+	reached, unit := l.Share(ms), "GB/s"
+	if l.Resource == Arithmetic {
+		unit = "GFLOP/s"
+	}
+	share := fmt.Sprintf("%.0f", reached)
+	switch {
+	case IsBeaten(reached):
+		return fmt.Sprintf("limit: beaten: %s %s, and the peak %s is %s %s", figure.Number(l.Rate*reached/100), unit, l.Peak(), figure.Number(l.Rate), unit)
+	case reached < 0.1:
+		share = figure.Number(reached)
+	case reached < 10:
+		share = fmt.Sprintf("%.1f", reached)
+	}
+	what := "'s memory gives"
+	switch l.Resource {
+	case Arithmetic:
+		what = " computes in " + l.Precision
+	case Caches:
+		what = "'s caches give for " + figure.Bytes(l.Set)
+	}
+	return fmt.Sprintf("limit: %s %% of what the device%s (%s %s)", share, what, figure.Number(l.Rate), unit)
+}

@@ -297,3 +297,18 @@ func byRanking(rankings []*ranking) []int {
 	}
 	return order
 }
+
+// String says what a prior was found to be worth.
+func (t Trust) String() string {
+	text := fmt.Sprintf("prior %s: rank correlation %.2f with the results of the search", t.Name, t.Agreement)
+	if t.Scales {
+		text += "; said how much each parameter matters"
+	}
+	switch {
+	case t.Won:
+		text += "; its best configurations were a good beginning"
+	case t.Judged:
+		text += "; its best configurations were no better than others"
+	}
+	return text
+}

@@ -79,6 +79,16 @@ func Describe(l device.Listed, note func(text string)) hardware.Device {
 // device of the outcome and to the log. Unknown peaks are measured now, in another process: the evaluator is closed before. A limit
 // that cannot be computed is only noted, because the search has its result.
 func (s *Session) AddLimits(ctx context.Context, o *tune.Outcome) error {
+	err := s.addLimits(ctx, o)
+	if b := o.Best; b != nil && len(b.Times) > 0 {
+		if l, none := s.plan.Spec.Problem.Limit(b.Configuration, o.Device); none == nil && score.IsBeaten(l.Share(b.Figures().Time)) {
+			o.Warnings = append(o.Warnings, score.BeatenText(l.Peak()))
+		}
+	}
+	return err
+}
+
+func (s *Session) addLimits(ctx context.Context, o *tune.Outcome) error {
 	p := s.plan.Spec.Problem
 	if !s.limits.later {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
@@ -96,4 +97,28 @@ func isSameFile(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)
 	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// Text says which results a prior is, for a search of a problem.
+func (r Prior) Text(p *problem.Problem) string {
+	correct := 0
+	for i := range r.Results {
+		if r.Results[i].Rankable() {
+			correct++
+		}
+	}
+	text := fmt.Sprintf("prior %s: %s, %d correct", r.Name, figure.Count(len(r.Results), "result"), correct)
+	if name := r.Header.Device.Name; name != "" {
+		text += ", " + name
+	}
+	if size := r.Header.Size; size != "" {
+		text += ", " + size
+	}
+	switch {
+	case r.Header.Kernel != "" && r.Header.Kernel != p.KernelName():
+		text += ", of another kernel, " + r.Header.Kernel
+	case r.Header.KernelDigest != "" && r.Header.KernelDigest != p.KernelDigest():
+		text += ", of another source"
+	}
+	return text
 }

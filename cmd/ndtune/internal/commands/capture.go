@@ -185,7 +185,7 @@ func (k *capturing) capture(ctx context.Context, o *captureRunOptions) (err erro
 	}
 	k.say("%s runs %s.", a.Args[0], times)
 	k.say("%s, for you alone, gets what the application has in memory. A run that writes more than %s (--capture-limit) is ended.",
-		a.Folder, ui.FormatBytes(a.Limit))
+		a.Folder, figure.Bytes(a.Limit))
 	if !o.once {
 		if err := k.measure(ctx, names); err != nil {
 			return err

@@ -208,8 +208,8 @@ func printDevice(w io.Writer, l listedDevice) {
 		units += fmt.Sprintf(" at up to %d MHz", l.ClockMHz)
 	}
 	row("compute units", units)
-	row("global memory", fmt.Sprintf("%s, at most %s in one buffer", ui.FormatBytes(l.GlobalMemory), ui.FormatBytes(l.MaxAllocation)))
-	row("local memory", ui.FormatBytes(l.LocalMemory))
+	row("global memory", fmt.Sprintf("%s, at most %s in one buffer", figure.Bytes(l.GlobalMemory), figure.Bytes(l.MaxAllocation)))
+	row("local memory", figure.Bytes(l.LocalMemory))
 	row("work-group", fmt.Sprintf("at most %d work-items, %s in each dimension", l.MaxWorkGroupSize, figure.Sizes(l.MaxWorkItemSizes)))
 	if l.ComputeMajor > 0 {
 		row("compute cap.", fmt.Sprintf("%d.%d, %d registers a work-group", l.ComputeMajor, l.ComputeMinor, l.Registers))
@@ -226,6 +226,6 @@ func printDevice(w io.Writer, l listedDevice) {
 	case l.PeaksError != "":
 		row("peaks", "could not be measured: "+excerpt.FirstLine(l.PeaksError))
 	case l.Peaks != nil:
-		job.PrintPeaks(w, l.Peaks)
+		l.Peaks.Write(w)
 	}
 }

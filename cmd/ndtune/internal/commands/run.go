@@ -214,10 +214,7 @@ func printOne(w io.Writer, p *problem.Problem, o *tune.Outcome) {
 	}
 	fmt.Fprintf(w, "output: %s\n", verified)
 	if l, err := p.Limit(r.Configuration, o.Device); err == nil && len(r.Times) > 0 {
-		fmt.Fprintln(w, job.LimitText(l, r.Time()))
-		if doubt := job.LimitDoubt(l, r.Time()); doubt != "" {
-			fmt.Fprintln(w, doubt)
-		}
+		fmt.Fprintln(w, l.Text(r.Time()))
 	}
 	d := r.Durations
 	fmt.Fprintf(w, "spent: build %s, verify %s, measure %s, all else %s\n",

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -177,7 +176,7 @@ func addWisdom(ctx context.Context, t *ui.Console, o *wisdomAddOptions) error {
 	fmt.Fprintf(t.Notes, "%s: %s of %s\n", path, figure.Count(len(all.Records), "record"), all.Key)
 	noteSkipped(t.Notes, path, all)
 	if o.json {
-		return t.JSON(fileOf(all))
+		return t.JSON(all.Content())
 	}
 	return nil
 }
@@ -214,9 +213,9 @@ func showWisdom(_ context.Context, t *ui.Console, o *wisdomShowOptions) error {
 		return chooseWisdom(t, f, o)
 	}
 	if o.json {
-		return t.JSON(fileOf(f))
+		return t.JSON(f.Content())
 	}
-	printWisdom(t.Out, f)
+	f.WriteTable(t.Out)
 	return nil
 }
 
@@ -242,7 +241,7 @@ func chooseWisdom(t *ui.Console, f *wisdom.File, o *wisdomShowOptions) error {
 		return err
 	}
 	if o.json {
-		return t.JSON(choiceOf(choice))
+		return t.JSON(choice.Content())
 	}
 	fmt.Fprintf(t.Out, "%s\n", f.Text(&choice.Record))
 	fmt.Fprintf(t.Notes, "for %s at %s: %s\n", strings.TrimSpace(q.Device.Name), figure.Sizes(q.ProblemSize), choice)
@@ -261,64 +260,4 @@ func noteSkipped(w io.Writer, path string, f *wisdom.File) {
 			fmt.Fprintf(w, "  and %d more\n", n-most)
 		}
 	}
-}
-
-// printWisdom shows the records by device and size, the best first, and the best over all.
-func printWisdom(w io.Writer, f *wisdom.File) {
-	fmt.Fprintf(w, "%s: %s\n", f.Key, figure.Count(len(f.Records), "record"))
-	if len(f.Records) == 0 {
-		return
-	}
-	rows := [][]string{{"device", "architecture", "driver", "size", "time", "configuration"}}
-	ownObjective := f.Objective.Name != "time"
-	if ownObjective {
-		rows[0] = slices.Insert(rows[0], 5, f.Objective.Name)
-	}
-	for _, r := range f.Sorted() {
-		row := []string{r.Device.Name, r.Device.Architecture, r.Device.Driver, figure.Sizes(r.ProblemSize), ui.FormatTime(r.Time)}
-		if ownObjective {
-			row = append(row, ui.FormatNumber(r.Objective))
-		}
-		row = append(row, f.Text(&r))
-		if !r.Verified {
-			row[len(row)-1] += " (unverified)"
-		}
-		rows = append(rows, row)
-	}
-	figure.Columns(w, "  ", func(i int) bool { return i >= 3 && i < len(rows[0])-1 }, rows...)
-	if o, err := f.Overall(""); err == nil && o.Of > 1 {
-		fmt.Fprintf(w, "best over all: %s, on average %.2f times the best of the %d of %d devices and sizes for which it is recorded\n",
-			f.Text(&wisdom.Record{Configuration: o.Configuration}), o.Slowdown, o.Recorded, o.Of)
-	}
-}
-
-// The outputs of --json.
-type (
-	wisdomOutput struct {
-		Key        string               `json:"key"`
-		Parameters []string             `json:"parameters"`
-		Objective  string               `json:"objective"`
-		Maximize   bool                 `json:"maximize"`
-		Records    []wisdom.Record      `json:"records"`
-		Overall    *wisdom.Overall      `json:"overall,omitempty"`
-		Skipped    []wisdom.SkippedLine `json:"skipped,omitempty"`
-	}
-	choiceOutput struct {
-		Record     wisdom.Record     `json:"record"`
-		Level      wisdom.Level      `json:"level"`
-		Match      string            `json:"match"` // for people
-		Weaknesses []wisdom.Weakness `json:"weaknesses,omitempty"`
-	}
-)
-
-func fileOf(f *wisdom.File) wisdomOutput {
-	out := wisdomOutput{f.Key, f.Parameters, f.Objective.Name, f.Objective.Maximize, f.Sorted(), nil, f.Skipped}
-	if o, err := f.Overall(""); err == nil {
-		out.Overall = &o
-	}
-	return out
-}
-
-func choiceOf(c wisdom.Choice) choiceOutput {
-	return choiceOutput{c.Record, c.Level, c.String(), c.Weaknesses}
 }

@@ -153,7 +153,7 @@ func findWisdom(ctx context.Context, j *job.Job, o *wisdomTuneOptions, e *wisdom
 	}
 	if o.json {
 		return j.JSON(foundOutput{
-			choiceOf(found.Choice),
+			found.Choice.Content(),
 			found.Searched, one.Plan.Spec.Problem.BuildOptions(found.Configuration, *one.Place.Devices[0].Identity), found.Excluded,
 		})
 	}
@@ -166,7 +166,7 @@ func findWisdom(ctx context.Context, j *job.Job, o *wisdomTuneOptions, e *wisdom
 
 // foundOutput is the output of --json.
 type foundOutput struct {
-	choiceOutput
+	wisdom.ChoiceContent
 	Searched     bool     `json:"searched"` // now; false: it was known
 	BuildOptions string   `json:"build_options"`
 	Excluded     []string `json:"excluded,omitempty"`

@@ -31,7 +31,7 @@ func newSearchDisplay(ctx context.Context, j *Job) searchDisplay {
 	d := searchDisplay{job: j, printer: NewPrinter(j, p, total)}
 	d.printer.begin(s.Evaluator.Device(), j.Place.Devices, s.Space, s.Log)
 	for _, prior := range j.Plan.Priors.Named {
-		j.Say("%s", priorText(prior, p))
+		j.Say("%s", prior.Text(p))
 	}
 	notes := s.Found.Notes
 	if j.Verbose {
@@ -76,7 +76,7 @@ func (d *searchDisplay) end(o *tune.Outcome, failed error) {
 	d.printer.end(o, j.Session.Evaluator.Evaluated())
 	trusts, known := j.Session.Trusts()
 	for _, trust := range trusts {
-		j.Say("%s", trustText(trust))
+		j.Say("%s", trust)
 	}
 	if known && len(trusts) == 0 && j.Plan.Strategy.Name == search.Auto {
 		j.Say("The search needed no prior: its budget covers the space, or ends before there is a model.")

@@ -279,10 +279,7 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 		p.printReadings(o)
 	}
 	if l, err := p.problem.Limit(o.Best.Configuration, o.Device); err == nil && !p.quiet {
-		fmt.Fprintln(p.out, LimitText(l, f.Time))
-		if note := LimitDoubt(l, f.Time); note != "" {
-			fmt.Fprintln(p.notes, note)
-		}
+		fmt.Fprintln(p.out, l.Text(f.Time))
 	}
 	if p.tables {
 		places := each.Of(p.varying, func(c parameterColumn) int { return c.place })

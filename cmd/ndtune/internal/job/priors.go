@@ -12,7 +12,6 @@ import (
 
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
-	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/session"
@@ -88,45 +87,6 @@ func (o *Priors) Load(ctx context.Context, strategy string, p *problem.Problem) 
 		priors.Named = append(priors.Named, session.Prior{Record: r, Path: path, Name: names[i]})
 	}
 	return priors, nil
-}
-
-// priorText says which results a prior is, for a search of a problem.
-func priorText(r session.Prior, p *problem.Problem) string {
-	correct := 0
-	for i := range r.Results {
-		if r.Results[i].Rankable() {
-			correct++
-		}
-	}
-	text := fmt.Sprintf("prior %s: %s, %d correct", r.Name, figure.Count(len(r.Results), "result"), correct)
-	if name := r.Header.Device.Name; name != "" {
-		text += ", " + name
-	}
-	if size := r.Header.Size; size != "" {
-		text += ", " + size
-	}
-	switch {
-	case r.Header.Kernel != "" && r.Header.Kernel != p.KernelName():
-		text += ", of another kernel, " + r.Header.Kernel
-	case r.Header.KernelDigest != "" && r.Header.KernelDigest != p.KernelDigest():
-		text += ", of another source"
-	}
-	return text
-}
-
-// trustText says what a prior was found to be worth.
-func trustText(t search.Trust) string {
-	text := fmt.Sprintf("prior %s: rank correlation %.2f with the results of the search", t.Name, t.Agreement)
-	if t.Scales {
-		text += "; said how much each parameter matters"
-	}
-	switch {
-	case t.Won:
-		text += "; its best configurations were a good beginning"
-	case t.Judged:
-		text += "; its best configurations were no better than others"
-	}
-	return text
 }
 
 // RecordNames returns the names of files without folders and extensions, or the whole paths if several

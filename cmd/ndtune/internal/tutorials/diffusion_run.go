@@ -212,7 +212,7 @@ func newExperiment(
 	nx, ny := size[0], size[1]
 	if limit := identity.MaxAllocation; limit > 0 && int64(ny) > limit/4/int64(nx) {
 		return nil, "", ui.Wrong("--nx %d --ny %d: the field is larger than %s, the most that %s has in one buffer",
-			nx, ny, ui.FormatBytes(limit), identity.Name)
+			nx, ny, figure.Bytes(limit), identity.Name)
 	}
 	if _, ok := diffusion.TimeStep(s.Problem); !ok {
 		return nil, "", fmt.Errorf("%s: the constant dt is missing, or no number", s.Path)
@@ -236,7 +236,7 @@ func printExperiment(w io.Writer, title string, e *diffusion.Experiment) {
 		}
 		rows = append(rows, []string{
 			strconv.Itoa(p.Steps), formatDuration(p.Device.Wall), kernels, formatDuration(p.All.Wall), formatDuration(p.One.Wall),
-			ui.FormatGain(ratio(p.All.Wall, p.Device.Wall)), ui.FormatGain(ratio(p.One.Wall, p.Device.Wall)), ui.FormatNumber(p.Difference),
+			ui.FormatGain(ratio(p.All.Wall, p.Device.Wall)), ui.FormatGain(ratio(p.One.Wall, p.Device.Wall)), figure.Number(p.Difference),
 		})
 	}
 	figure.Columns(w, "  ", func(int) bool { return true }, rows...)
@@ -247,7 +247,7 @@ func printExperiment(w io.Writer, title string, e *diffusion.Experiment) {
 		launches = fmt.Sprintf("launches cost %.0f %% of the time", 100*share)
 	}
 	fmt.Fprintf(w, "on the device: %s a launch; with one step a launch, memory would have to move %s GB/s for it; %s\n",
-		figure.Count(e.StepsPerLaunch(), "step"), ui.FormatNumber(total.Device.BytesPerSecond()/1e9), launches)
+		figure.Count(e.StepsPerLaunch(), "step"), figure.Number(total.Device.BytesPerSecond()/1e9), launches)
 	fmt.Fprintf(w, "heat in the sheet: %.3f at first; %.3f on the device and %.3f on the CPU now (the rest left through the edges)\n",
 		e.First.Sum(), e.OnDevice.Sum(), e.OnCPU.Sum())
 }
@@ -263,4 +263,4 @@ func formatDuration(d time.Duration) string {
 	return ui.FormatTime(float64(d) / float64(time.Millisecond))
 }
 
-func formatRate(t diffusion.Timing) string { return ui.FormatNumber(t.UpdatesPerSecond()/1e9) + " G" }
+func formatRate(t diffusion.Timing) string { return figure.Number(t.UpdatesPerSecond()/1e9) + " G" }

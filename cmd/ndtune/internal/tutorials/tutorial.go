@@ -326,7 +326,7 @@ func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
 func metricText(metrics []score.MetricValue, name string) string {
 	for _, m := range metrics {
 		if m.Name == name {
-			return ui.FormatNumber(m.Value)
+			return figure.Number(m.Value)
 		}
 	}
 	return "–"

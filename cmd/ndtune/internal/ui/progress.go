@@ -116,7 +116,7 @@ func (p *Progress) lines(elapsed time.Duration) []line {
 	if b := p.best; b != nil {
 		value := FormatTime(b.Time())
 		if !strings.HasPrefix(p.Objective.Name, "time") {
-			value += ", " + p.Objective.Name + "=" + FormatNumber(b.Objective)
+			value += ", " + p.Objective.Name + "=" + figure.Number(b.Objective)
 		}
 		lines = append(lines, line{{"best " + value, green}, {"  " + b.Configuration.String(), plain}})
 	}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -43,9 +42,6 @@ func RoundElapsed(d time.Duration) time.Duration {
 	return d.Round(100 * time.Millisecond)
 }
 
-// FormatNumber formats a number with four significant digits, and more if its whole part has more.
-func FormatNumber(v float64) string { return figure.Number(v) }
-
 // FormatTime formats a time in milliseconds: with three decimals, or four significant digits if these are
 // more.
 func FormatTime(ms float64) string { return figure.Milliseconds(ms) + "ms" }
@@ -75,17 +71,5 @@ func Join[T any](between string, text func(T) string, values ...T) string {
 	return strings.Join(each.Of(values, text), between)
 }
 
-// FormatBytes formats a size in the largest suitable binary unit.
-func FormatBytes(n int64) string {
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	v, u := float64(n), 0
-	for v >= 1024 && u < len(units)-1 {
-		v /= 1024
-		u++
-	}
-	text := strconv.FormatFloat(v, 'f', 1, 64)
-	return strings.TrimSuffix(text, ".0") + " " + units[u]
-}
-
 // FormatGain formats a ratio of times: «1.36×».
-func FormatGain(ratio float64) string { return FormatNumber(ratio) + "×" }
+func FormatGain(ratio float64) string { return figure.Number(ratio) + "×" }
