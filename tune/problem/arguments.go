@@ -53,10 +53,7 @@ func (a *Argument) ScalarBytes(environment map[string]any) ([]byte, error) {
 	for _, s := range a.Scalars {
 		b, err := s.Bytes(environment)
 		if err != nil {
-			if s.At.Path != "" {
-				err = fmt.Errorf("%s: %w", s.At.Path, err)
-			}
-			return nil, err
+			return nil, s.named(err)
 		}
 		copy(all[s.At.Offset:], b)
 	}

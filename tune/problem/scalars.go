@@ -24,6 +24,14 @@ type Scalar struct {
 	Lanes []*expression.Expression // of a value with expressions, else nil
 }
 
+// named returns an error with the name of the member before it.
+func (s *Scalar) named(err error) error {
+	if s.At.Path == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", s.At.Path, err)
+}
+
 // Bytes returns the bytes of the value.
 func (s *Scalar) Bytes(environment map[string]any) ([]byte, error) {
 	if s.Lanes == nil {
@@ -70,10 +78,7 @@ func (p *Problem) compileScalar(errs *fieldErrors, field string, a *Argument, sc
 	}
 	for _, s := range scalars {
 		if err := p.compileLanes(&s, scope); err != nil {
-			if s.At.Path != "" {
-				err = fmt.Errorf("%s: %w", s.At.Path, err)
-			}
-			errs.add(field, err)
+			errs.add(field, s.named(err))
 			return
 		}
 		a.Scalars = append(a.Scalars, s)

@@ -12,7 +12,6 @@ import (
 // An assignment is a configuration on its way through the pool.
 type assignment struct {
 	configuration space.Configuration
-	values        values
 	binary        []byte             // from the worker that built it, or nil
 	build         time.Duration      // the time for that
 	warnings      string             // of the compiler
@@ -79,9 +78,9 @@ func (p *Pool) assign(now time.Time) error {
 		if t == nil {
 			continue
 		}
-		r := request{Evaluate: &job{Values: t.values, Binary: t.binary, Readings: t.readings, Fresh: t.fresh, Retest: t.retest}}
+		r := request{Evaluate: &job{Values: valuesOf(t.configuration), Binary: t.binary, Readings: t.readings, Fresh: t.fresh, Retest: t.retest}}
 		if m.builds {
-			r = request{Build: &job{Values: t.values, WantBinary: p.carry.binaries, Fresh: t.fresh}}
+			r = request{Build: &job{Values: valuesOf(t.configuration), WantBinary: p.carry.binaries, Fresh: t.fresh}}
 		}
 		m.task = t
 		p.work(m, r, now)

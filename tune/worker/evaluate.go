@@ -79,7 +79,7 @@ func (p *Pool) step(ctx context.Context, in <-chan space.Configuration) (none bo
 // take accepts a configuration.
 func (p *Pool) take(c space.Configuration) {
 	builds := !p.noBuilders && p.retest.Launches == 0
-	p.queue(builds).add(&assignment{configuration: c, values: valuesOf(c), fresh: p.fresh, retest: p.retest})
+	p.queue(builds).add(&assignment{configuration: c, fresh: p.fresh, retest: p.retest})
 }
 
 // held returns the number of configurations without a result.
