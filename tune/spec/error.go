@@ -45,9 +45,22 @@ type Errors []*Error
 // maxShown is the number of errors that a message lists.
 const maxShown = 10
 
-// Error lists the first ten, one on each line, and the number of the others.
+// Error lists the first ten, one on each line, and the number of the others. One line has all values of a file that are still to be decided.
 func (e Errors) Error() string {
-	lines := each.Of(e[:min(len(e), maxShown)], (*Error).Error)
+	var open, others Errors
+	for _, err := range e {
+		if errors.Is(err, errUndecided) && (len(open) == 0 || err.File == open[0].File) {
+			open = append(open, err)
+		} else {
+			others = append(others, err)
+		}
+	}
+	var lines []string
+	if len(open) > 1 {
+		places := each.Of(open, func(err *Error) string { return fmt.Sprintf("%s (line %d)", err.Field, err.Line) })
+		lines, e = []string{fmt.Sprintf("%s: %v: %s", open[0].File, errUndecided, strings.Join(places, ", "))}, others
+	}
+	lines = append(lines, each.Of(e[:min(len(e), maxShown)], (*Error).Error)...)
 	if more := len(e) - maxShown; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}

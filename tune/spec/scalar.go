@@ -43,13 +43,15 @@ func scalar(n *yaml.Node) (space.Value, error) {
 // Undecided stands for a value that a specification needs and that only its user knows. [Load] refuses it.
 const Undecided = "DECIDE"
 
+var errUndecided = errors.New("DECIDE stands for a value that ndtune init could not know; write the value in its place")
+
 // plain reads a text without quotes.
 func plain(text string) (space.Value, error) {
 	switch {
 	case slices.Contains(nullWords, text):
 		return nil, nil
 	case text == Undecided:
-		return nil, errors.New("DECIDE stands for a value that ndtune init could not know; write the value in its place")
+		return nil, errUndecided
 	case slices.Contains(trueWords, text):
 		return true, nil
 	case slices.Contains(falseWords, text):
