@@ -51,44 +51,43 @@ func EvaluateEach(
 	}
 }
 
-// A Remeasurer is an Evaluator that can measure configurations again, in turn: in each round it
-// launches every configuration once, so that a drift of the device's speed affects all alike.
-// Remeasure returns the turns of each configuration.
+// A Remeasurer is an Evaluator with one device, or several of one model, its cards, that can measure configurations again. Results name the
+// card that measured them.
 type Remeasurer interface {
 	Evaluator
-	Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([]Turns, error)
+
+	// Cards returns the names of the cards that can measure now, as results name them: "" for a single one. It waits until there is one.
+	Cards(ctx context.Context) ([]string, error)
+
+	// Remeasure measures configurations again on one of the cards, in turn: in each round it launches every configuration once, so that a
+	// drift of the device's speed affects all alike. It returns the turns of each configuration, or nil if the card has gone or could not
+	// measure.
+	Remeasure(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([]Turns, error)
+}
+
+// A Prober is an Evaluator that observes and launches configurations again, and is told the best. Run does not call Reobserve and Probe
+// while Evaluate runs.
+type Prober interface {
+	Evaluator
+
+	// Reobserve observes the quantities of the problem again while it launches configurations in turn. It returns, for each
+	// configuration, the readings of each round; there are none if the configuration failed.
+	Reobserve(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([][][]hardware.Reading, error)
+
+	// Observe tells the evaluator the best result so far, so that it spends less time on configurations that are far worse. Run calls it,
+	// in its own goroutine, with each correct result whose objective is better than all before it: with results of the log before it
+	// calls Evaluate, then while Evaluate runs. The result has its metrics and its objective; Observe must not change its slices.
+	Observe(best Result)
+
+	// Probe evaluates a configuration again. With a zero [Retest] it does so as if for the first time: without anything that the driver
+	// has kept of an earlier build, so that all that can fail does so again.
+	Probe(ctx context.Context, c space.Configuration, again Retest) (Result, error)
 }
 
 // Turns are the times of a configuration that was measured in turn, in milliseconds. If it failed, there are none, and Reason says why.
 type Turns struct {
 	Times  []float64 `json:"times,omitempty"`
 	Reason string    `json:"reason,omitempty"`
-}
-
-// A Reobserver is a Remeasurer that can observe the quantities of the problem again while it launches configurations in turn.
-// Reobserve returns, for each configuration, the readings of each round; there are none if the configuration failed. Card names the
-// device as results do.
-type Reobserver interface {
-	Remeasurer
-	Reobserve(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([][][]hardware.Reading, error)
-}
-
-// An Observer is an Evaluator that is told the best result so far, to spend less time on
-// configurations that are far worse. Run calls Observe, in its own goroutine, with each correct result
-// whose objective is better than all before it: with results of the log before it calls Evaluate, then
-// while Evaluate runs. The result has its metrics and its objective; Observe must not change its
-// slices.
-type Observer interface {
-	Evaluator
-	Observe(best Result)
-}
-
-// A Prober is an Evaluator that can evaluate a configuration again. With a zero [Retest] it does so as if for the first time: without
-// anything that the driver has kept of an earlier build, so that all that can fail does so again. Run
-// does not call Probe while Evaluate runs.
-type Prober interface {
-	Evaluator
-	Probe(ctx context.Context, c space.Configuration, again Retest) (Result, error)
 }
 
 // A Retest says that a configuration is launched again, from the initial state of its buffers, and that the output of each launch is
@@ -108,14 +107,6 @@ type Log interface {
 	AppendFinal(Result) error
 }
 
-// EvaluateAgain evaluates one configuration as [Prober] says, if the evaluator is one, or once more.
-func EvaluateAgain(ctx context.Context, e Evaluator, c space.Configuration, again Retest) (Result, error) {
-	if p, ok := e.(Prober); ok {
-		return p.Probe(ctx, c, again)
-	}
-	return EvaluateOne(ctx, e, c)
-}
-
 // EvaluateOne evaluates one configuration.
 func EvaluateOne(ctx context.Context, e Evaluator, c space.Configuration) (Result, error) {
 	in, out := make(chan space.Configuration, 1), make(chan Result, 1)
@@ -132,23 +123,12 @@ func EvaluateOne(ctx context.Context, e Evaluator, c space.Configuration) (Resul
 	}
 }
 
-// Cards is an Evaluator with several devices of one model, its cards. Results name the card that measured them.
-type Cards interface {
-	Remeasurer
-
-	// Cards returns the names of the cards that can measure now, as results name them. It waits until there is one.
-	Cards(ctx context.Context) ([]string, error)
-
-	// RemeasureOn is Remeasure on one of the cards. There are no turns if the card has gone or could not measure.
-	RemeasureOn(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([]Turns, error)
-}
-
 // maxFinalDevices is the number of cards that may fail in the final measurement.
 const maxFinalDevices = 3
 
 // RemeasureOnOne is Remeasure on one of the cards, which it names. If a card goes or fails, another one begins anew.
 func RemeasureOnOne(
-	ctx context.Context, e Cards, configurations []space.Configuration, rounds int,
+	ctx context.Context, e Remeasurer, configurations []space.Configuration, rounds int,
 ) (turns []Turns, card string, err error) {
 	var failed []string
 	for len(failed) < maxFinalDevices {
@@ -157,7 +137,7 @@ func RemeasureOnOne(
 			return nil, "", err
 		}
 		card := ready[max(0, slices.IndexFunc(ready, func(name string) bool { return !slices.Contains(failed, name) }))]
-		if turns, err := e.RemeasureOn(ctx, card, configurations, rounds); err != nil || turns != nil {
+		if turns, err := e.Remeasure(ctx, card, configurations, rounds); err != nil || turns != nil {
 			return turns, card, err
 		}
 		failed = append(failed, card)

@@ -158,7 +158,19 @@ func (r *recorded) Evaluate(ctx context.Context, in <-chan space.Configuration, 
 	})
 }
 
-func (r *recorded) Remeasure(_ context.Context, all []space.Configuration, _ int) (turns []tune.Turns, err error) {
+func (r *recorded) Cards(context.Context) ([]string, error) { return []string{""}, nil }
+
+func (r *recorded) Observe(tune.Result) {}
+
+func (r *recorded) Probe(ctx context.Context, c space.Configuration, _ tune.Retest) (tune.Result, error) {
+	return tune.EvaluateOne(ctx, r, c)
+}
+
+func (r *recorded) Reobserve(_ context.Context, _ string, all []space.Configuration, _ int) ([][][]hardware.Reading, error) {
+	return make([][][]hardware.Reading, len(all)), nil
+}
+
+func (r *recorded) Remeasure(_ context.Context, _ string, all []space.Configuration, _ int) (turns []tune.Turns, err error) {
 	for _, c := range all {
 		turns = append(turns, tune.Turns{Times: r.results[c.Key()].Times})
 	}

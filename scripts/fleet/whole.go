@@ -177,7 +177,7 @@ func (a *again) compare(ctx context.Context, one, other space.Configuration) (ra
 		}
 		both = append(both, mine)
 	}
-	turns, err := a.evaluator.Remeasure(ctx, both, 101)
+	turns, _, err := tune.RemeasureOnOne(ctx, a.evaluator, both, 101)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -88,7 +88,7 @@ type Options struct {
 }
 
 // An Evaluator evaluates the configurations of one problem on one OpenCL device. It
-// implements tune.Remeasurer, tune.Observer and tune.Prober. Close it when done. But for Observe
+// implements tune.Remeasurer and tune.Prober. Close it when done. But for Observe
 // it is not safe for concurrent use.
 type Evaluator struct {
 	device     *cl.Device
@@ -188,7 +188,7 @@ func (e *Evaluator) Capacity() int { return 1 }
 // Evaluated returns the number of configurations that were evaluated so far.
 func (e *Evaluator) Evaluated() int { return e.evaluated }
 
-// Observe implements tune.Observer. Configurations far slower than the best are stopped early.
+// Observe implements tune.Prober. Configurations far slower than the best are stopped early.
 func (e *Evaluator) Observe(best tune.Result) { e.best.Store(&best.Objective) }
 
 // Evaluate implements tune.Evaluator. A launch that is running cannot be interrupted:

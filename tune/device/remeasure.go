@@ -13,9 +13,12 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
+// Cards implements tune.Remeasurer.
+func (e *Evaluator) Cards(context.Context) ([]string, error) { return []string{""}, nil }
+
 // Remeasure implements tune.Remeasurer: all configurations are built and launched once
 // first, then timed in turn, round by round.
-func (e *Evaluator) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
+func (e *Evaluator) Remeasure(ctx context.Context, _ string, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
 	return e.RemeasureWith(ctx, configurations, RemeasureOptions{Rounds: rounds})
 }
 
@@ -58,7 +61,7 @@ func (e *Evaluator) inTurn(
 	}
 }
 
-// Reobserve implements tune.Reobserver.
+// Reobserve implements tune.Prober.
 func (e *Evaluator) Reobserve(
 	ctx context.Context, _ string, configurations []space.Configuration, rounds int,
 ) ([][][]hardware.Reading, error) {

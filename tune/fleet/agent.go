@@ -35,6 +35,7 @@ type Device struct {
 // Opened is an evaluator that an agent closes.
 type Opened interface {
 	tune.Remeasurer
+	tune.Prober
 	Close()
 }
 

@@ -257,7 +257,7 @@ func (e *Evaluator) Evaluated() int {
 	return e.counted
 }
 
-// Observe implements [tune.Observer].
+// Observe implements [tune.Prober].
 func (e *Evaluator) Observe(best tune.Result) {
 	best.Metrics, best.AtFinal, best.Readings = nil, nil, nil // agents do not need them, and JSON has no NaN
 	data := encode(bestOf{Protocol, valuesOf(best.Configuration), best})

@@ -141,7 +141,7 @@ func TestAProblemTravelsOnce(t *testing.T) {
 		t.Fatalf("%+v, %v", outcome, err)
 	}
 	for range 2 { // each ends a session of the agent
-		if times, err := e.Remeasure(t.Context(), []space.Configuration{outcome.Best.Configuration}, 2); err != nil || len(times) != 1 {
+		if times, _, err := tune.RemeasureOnOne(t.Context(), e, []space.Configuration{outcome.Best.Configuration}, 2); err != nil || len(times) != 1 {
 			t.Fatalf("%v, %v", times, err)
 		}
 	}

@@ -220,13 +220,13 @@ func (i *interrupted) Evaluate(ctx context.Context, in <-chan space.Configuratio
 	})
 }
 
-func (i *interrupted) Remeasure(ctx context.Context, all []space.Configuration, rounds int) ([]tune.Turns, error) {
+func (i *interrupted) Remeasure(ctx context.Context, card string, all []space.Configuration, rounds int) ([]tune.Turns, error) {
 	if i.measures {
 		if err := i.interrupt(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return i.fake.Remeasure(ctx, all, rounds)
+	return i.fake.Remeasure(ctx, card, all, rounds)
 }
 
 // aMeasurementOutOfSight: an agent that does not hear of a search while it measures in turn measures again.
@@ -236,7 +236,7 @@ func aMeasurementOutOfSight(t *testing.T) {
 	start(t, s, "m", func(context.Context, *problem.Problem, worker.Options) (Opened, error) { return device, nil })
 	e := open(t, s, p, Options{Search: "s"})
 	brought := hide(t, connect(t, s), "s", device.begun, device.over)
-	if times, err := e.Remeasure(t.Context(), []space.Configuration{configured(t, p, 0)}, 2); err != nil || len(times) != 1 {
+	if times, _, err := tune.RemeasureOnOne(t.Context(), e, []space.Configuration{configured(t, p, 0)}, 2); err != nil || len(times) != 1 {
 		t.Fatalf("%v, %v", times, err)
 	}
 	if err := <-brought; err != nil {

@@ -28,8 +28,8 @@ type measurement struct {
 	Key            string        `json:"key"`    // the answer has the same
 	Configurations []space.Named `json:"configurations"`
 	Rounds         int           `json:"rounds"`
-	Observe        bool          `json:"observe,omitempty"` // as [tune.Reobserver] does
-	Probe          bool          `json:"probe,omitempty"`   // the only configuration, as [tune.Prober] does
+	Observe        bool          `json:"observe,omitempty"` // to observe them
+	Probe          bool          `json:"probe,omitempty"`   // to probe the only one
 
 	Retest tune.Retest `json:"retest,omitzero"` // of a probe
 }
@@ -116,15 +116,11 @@ func (t *session) fill(ctx context.Context, a *answer, m measurement, all []spac
 	case m.Probe && len(all) != 1:
 		return fmt.Errorf("%d configurations cannot be evaluated as one", len(all))
 	case m.Probe:
-		a.Result, err = tune.EvaluateAgain(ctx, t.evaluator, all[0], m.Retest)
+		a.Result, err = t.evaluator.Probe(ctx, all[0], m.Retest)
 	case m.Observe:
-		observer, ok := t.evaluator.(tune.Reobserver)
-		if !ok {
-			return errors.New("its evaluator does not observe")
-		}
-		a.Readings, err = observer.Reobserve(ctx, "", all, m.Rounds)
+		a.Readings, err = t.evaluator.Reobserve(ctx, "", all, m.Rounds)
 	default:
-		a.Turns, err = t.evaluator.Remeasure(ctx, all, m.Rounds)
+		a.Turns, err = t.evaluator.Remeasure(ctx, "", all, m.Rounds)
 	}
 	return err
 }
@@ -143,7 +139,7 @@ func (t *session) finish(ctx context.Context, a answer) error {
 	return err
 }
 
-// Cards implements [tune.Cards]. Devices that work for this search come first.
+// Cards implements [tune.Remeasurer]. Devices that work for this search come first.
 func (e *Evaluator) Cards(ctx context.Context) ([]string, error) {
 	for {
 		changed, err := e.hopeful()
@@ -260,13 +256,13 @@ func (e *Evaluator) on(ctx context.Context, cards []string, configurations []spa
 	}
 }
 
-// RemeasureOn implements [tune.Cards].
-func (e *Evaluator) RemeasureOn(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
+// Remeasure implements [tune.Remeasurer].
+func (e *Evaluator) Remeasure(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
 	answers, err := e.on(ctx, []string{card}, configurations, measurement{Rounds: rounds})
 	return answers[card].Turns, err
 }
 
-// Reobserve implements [tune.Reobserver]. If the device has left, or cannot observe, there are no readings.
+// Reobserve implements [tune.Prober]. If the device has left, or cannot observe, there are no readings.
 func (e *Evaluator) Reobserve(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([][][]hardware.Reading, error) {
 	answers, err := e.on(ctx, []string{card}, configurations, measurement{Rounds: rounds, Observe: true})
 	if a, ok := answers[card]; ok {
@@ -304,16 +300,3 @@ func (e *Evaluator) changes() <-chan struct{} {
 	defer e.mutex.Unlock()
 	return e.changed
 }
-
-// Remeasure implements [tune.Remeasurer]. One device measures all configurations.
-func (e *Evaluator) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
-	times, _, err := tune.RemeasureOnOne(ctx, e, configurations, rounds)
-	return times, err
-}
-
-var _ interface {
-	tune.Cards
-	tune.Observer
-	tune.Prober
-	tune.Reobserver
-} = (*Evaluator)(nil)

@@ -52,22 +52,20 @@ func (s *station) work(ctx context.Context, next search, others bool) error {
 	if others {
 		wait = shortWait
 	}
-	if observer, ok := s.evaluator.(tune.Observer); ok {
-		parameters := s.problem.Parameters() // a message can come after the end of the session
-		best, err := s.connection.nats.Subscribe(bestSubjects+next.ID, func(m *nats.Msg) { s.connection.observe(observer, parameters, m) })
-		if err != nil {
-			return &passing{err}
-		}
-		defer best.Unsubscribe()
+	evaluator, parameters := s.evaluator, s.problem.Parameters() // a message can come after the end of the session
+	best, err := s.connection.nats.Subscribe(bestSubjects+next.ID, func(m *nats.Msg) { s.connection.observe(evaluator, parameters, m) })
+	if err != nil {
+		return &passing{err}
 	}
+	defer best.Unsubscribe()
 	if err := t.evaluate(ctx, wait); err != nil {
 		return err
 	}
 	return t.measure(ctx)
 }
 
-// observe tells an observer the best result of a message.
-func (c *Connection) observe(o tune.Observer, parameters *space.Parameters, m *nats.Msg) {
+// observe tells an evaluator the best result of a message.
+func (c *Connection) observe(e tune.Prober, parameters *space.Parameters, m *nats.Msg) {
 	b, err := decode[bestOf](m.Data)
 	if err == nil {
 		b.Result.Configuration, err = parameters.Configure(b.Values)
@@ -76,7 +74,7 @@ func (c *Connection) observe(o tune.Observer, parameters *space.Parameters, m *n
 		c.dropped.Add(1)
 		return
 	}
-	o.Observe(b.Result)
+	e.Observe(b.Result)
 }
 
 // evaluate hands configurations to the evaluator until the queue is empty or somebody asks for a measurement.

@@ -19,7 +19,7 @@ const (
 // confirmBest confirms that the best is right in every launch. One that is not becomes a failure, and the next best is confirmed.
 // Finalists whose final measurement failed are confirmed as well, so that one whose output was wrong there does not stay correct.
 func (r *run) confirmBest(ctx context.Context) error {
-	if _, ok := r.evaluator.(tune.Prober); !ok {
+	if r.prober == nil {
 		return nil
 	}
 	for i := range r.outcome.Results {
@@ -53,7 +53,7 @@ func (r *run) confirmBest(ctx context.Context) error {
 func (r *run) confirm(ctx context.Context, i int) error {
 	result := &r.outcome.Results[i]
 	within := max(confirmTime, time.Duration(confirmShare*float64(time.Since(r.started))))
-	again, err := tune.EvaluateAgain(ctx, r.evaluator, result.Configuration, tune.Retest{Launches: confirmLaunches, Within: within})
+	again, err := r.prober.Probe(ctx, result.Configuration, tune.Retest{Launches: confirmLaunches, Within: within})
 	switch {
 	case ctx.Err() != nil:
 		r.outcome.Stop = tune.Interrupted

@@ -13,6 +13,7 @@ import (
 // A confirming fake answers a [tune.Retest] by the configuration.
 type confirming struct {
 	fake
+	probing
 	again func(c space.Configuration) tune.Result
 	asked []string
 }

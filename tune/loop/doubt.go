@@ -165,7 +165,13 @@ func (r *run) alone(ctx context.Context, c space.Configuration) (tune.Result, er
 	if r.isOver(ctx) {
 		return tune.Result{}, nil
 	}
-	result, err := tune.EvaluateAgain(ctx, r.evaluator, c, tune.Retest{})
+	var result tune.Result
+	var err error
+	if r.prober != nil {
+		result, err = r.prober.Probe(ctx, c, tune.Retest{})
+	} else {
+		result, err = tune.EvaluateOne(ctx, r.evaluator, c)
+	}
 	switch {
 	case ctx.Err() != nil:
 		r.stop(tune.Interrupted)

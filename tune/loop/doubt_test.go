@@ -16,6 +16,7 @@ import (
 // included, and works again after some more.
 type weather struct {
 	fake
+	probing
 	broken  func(evaluation int) bool
 	failure func(c space.Configuration) tune.Result // while it is broken
 	right   func(c space.Configuration) tune.Result

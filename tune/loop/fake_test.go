@@ -33,6 +33,19 @@ type fake struct {
 	running   atomic.Bool
 }
 
+// probing has the methods of a [tune.Prober] that a test does not need.
+type probing struct{}
+
+func (probing) Observe(tune.Result) {}
+
+func (probing) Reobserve(_ context.Context, _ string, all []space.Configuration, _ int) ([][][]hardware.Reading, error) {
+	return make([][][]hardware.Reading, len(all)), nil
+}
+
+func (probing) Probe(_ context.Context, c space.Configuration, again tune.Retest) (tune.Result, error) {
+	return tune.Result{Configuration: c, Status: tune.Correct, Compared: again.Launches}, nil
+}
+
 func (f *fake) Device() hardware.Device { return f.device }
 func (f *fake) Capacity() int           { return max(1, f.capacity) }
 

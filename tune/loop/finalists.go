@@ -31,10 +31,9 @@ const (
 // measureFinalists measures the best results and the baseline again, in turn, if the evaluator can. If several cards
 // took part in the search, one of them measures all finalists.
 func (r *run) measureFinalists(ctx context.Context) error {
-	remeasurer, ok := r.evaluator.(tune.Remeasurer)
 	n := cmp.Or(r.options.Finalists, defaultFinalists)
 	switch {
-	case !ok || n < 0:
+	case r.remeasurer == nil || n < 0:
 		return nil
 	case ctx.Err() != nil:
 		r.outcome.Stop = tune.Interrupted // whatever else it would have been
@@ -48,14 +47,7 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	configurations, rounds := r.rounds(places, maxFinalBudget)
 	_, worthwhile := r.rounds(places, r.finalBudget())
 	rounds = min(rounds, max(worthwhile, tune.LeastRounds(len(places))))
-	var turns []tune.Turns
-	var card string
-	var err error
-	if several, ok := remeasurer.(tune.Cards); ok {
-		turns, card, err = tune.RemeasureOnOne(ctx, several, configurations, rounds)
-	} else {
-		turns, err = remeasurer.Remeasure(ctx, configurations, rounds)
-	}
+	turns, card, err := tune.RemeasureOnOne(ctx, r.remeasurer, configurations, rounds)
 	if ctx.Err() != nil {
 		r.outcome.Stop = tune.Interrupted
 		return nil

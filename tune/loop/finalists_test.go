@@ -26,7 +26,9 @@ type remeasuring struct {
 	calls  int
 }
 
-func (r *remeasuring) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
+func (r *remeasuring) Cards(context.Context) ([]string, error) { return []string{""}, nil }
+
+func (r *remeasuring) Remeasure(ctx context.Context, _ string, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
 	r.calls++
 	r.rounds, r.asked = rounds, nil
 	var times []tune.Turns
@@ -262,8 +264,8 @@ func TestAFinalMeasurementThatFailsIsAnErrorWithTheResults(t *testing.T) {
 // short is a remeasurer that forgets one.
 type short struct{ *remeasuring }
 
-func (s short) Remeasure(ctx context.Context, c []space.Configuration, rounds int) ([]tune.Turns, error) {
-	return s.remeasuring.Remeasure(ctx, c[1:], rounds)
+func (s short) Remeasure(ctx context.Context, card string, c []space.Configuration, rounds int) ([]tune.Turns, error) {
+	return s.remeasuring.Remeasure(ctx, card, c[1:], rounds)
 }
 
 func TestAFinalMeasurementOfTooFewIsAnError(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 // An observing fake keeps what Run tells it of the best, while it evaluates.
 type observing struct {
 	fake
+	probing
 	mutex    sync.Mutex
 	observed []tune.Result
 	known    int // how many bests it knew when it was asked for the first configuration

@@ -23,8 +23,7 @@ const (
 
 // observeFinalists observes the results at some places again on a card, in turn, if an objective needs what is observed.
 func (r *run) observeFinalists(ctx context.Context, places []int, card string) error {
-	e, ok := r.evaluator.(tune.Reobserver)
-	if !ok || !r.problem.NeedsReadings() {
+	if r.prober == nil || !r.problem.NeedsReadings() {
 		return nil
 	}
 	var configurations []space.Configuration
@@ -37,7 +36,7 @@ func (r *run) observeFinalists(ctx context.Context, places []int, card string) e
 		return nil
 	}
 	rounds := max(1, min(observedRounds, int(observeBudget/round)))
-	readings, err := e.Reobserve(ctx, card, configurations, rounds)
+	readings, err := r.prober.Reobserve(ctx, card, configurations, rounds)
 	switch {
 	case ctx.Err() != nil:
 		r.outcome.Stop = tune.Interrupted

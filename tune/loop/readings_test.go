@@ -17,6 +17,7 @@ import (
 // A reobserving fake observes configurations again: the energies of each round are given by the configuration.
 type reobserving struct {
 	remeasuring
+	probing
 	energies func(i int) []float64
 	rounds   int
 	calls    int

@@ -57,12 +57,14 @@ func Run(ctx context.Context, p *problem.Problem, evaluator tune.Evaluator, o Op
 
 // run is the state of one Run.
 type run struct {
-	problem   *problem.Problem
-	evaluator tune.Evaluator
-	options   Options
-	space     *space.Space
-	strategy  search.Strategy
-	outcome   *tune.Outcome
+	problem    *problem.Problem
+	evaluator  tune.Evaluator
+	remeasurer tune.Remeasurer // the evaluator; nil: it is none
+	prober     tune.Prober     // likewise
+	options    Options
+	space      *space.Space
+	strategy   search.Strategy
+	outcome    *tune.Outcome
 
 	started  time.Time
 	logged   []int               // indices of the results of the log, in its order
@@ -113,6 +115,8 @@ func newRun(ctx context.Context, p *problem.Problem, evaluator tune.Evaluator, o
 		known:   map[int]tune.Result{}, given: map[int]tune.Result{}, out: map[int]bool{}, retrying: map[int]bool{}, retried: map[int]tune.Result{},
 		hopeless: &failures{limit: hopelessAfter},
 	}
+	r.remeasurer, _ = evaluator.(tune.Remeasurer)
+	r.prober, _ = evaluator.(tune.Prober)
 	if search.Learns(strategy) {
 		r.window = newWindow(evaluator.Capacity(), o.MaxEvaluations)
 	}
@@ -165,8 +169,8 @@ func (r *run) see(result tune.Result) {
 	}
 	r.good = &result
 	// With several objectives, a much slower configuration may belong to the front.
-	if o, ok := r.evaluator.(tune.Observer); ok && !r.problem.Objective().Several() {
-		o.Observe(result)
+	if r.prober != nil && !r.problem.Objective().Several() {
+		r.prober.Observe(result)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 // An Evaluator measures configurations: a pool of worker processes, a device in this process, or a fleet.
 type Evaluator interface {
 	tune.Remeasurer
+	tune.Prober
 	Evaluated() int
 	Close()
 }

@@ -49,13 +49,7 @@ func (p *Pool) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 func (p *Pool) Probe(ctx context.Context, c space.Configuration, again tune.Retest) (tune.Result, error) {
 	p.fresh, p.retest = device.FreshOption(again), again
 	defer func() { p.fresh, p.retest = "", tune.Retest{} }()
-	in, out := make(chan space.Configuration, 1), make(chan tune.Result, 1)
-	in <- c
-	close(in)
-	if err := p.Evaluate(ctx, in, out); err != nil {
-		return tune.Result{}, err
-	}
-	return <-out, nil
+	return tune.EvaluateOne(ctx, p, c)
 }
 
 // step waits for one configuration or event, or for a watch to run out, and deals with it. It

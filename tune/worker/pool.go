@@ -18,8 +18,8 @@ import (
 )
 
 // A Pool evaluates the configurations of one problem in worker processes, on one device or
-// on several of one model. It implements tune.Cards, tune.Observer and tune.Prober.
-// Close it when done. Evaluate, Probe, Remeasure and RemeasureOn are called one at a time.
+// on several of one model. It implements tune.Remeasurer and tune.Prober.
+// Close it when done. Evaluate, Probe, Remeasure and Reobserve are called one at a time.
 type Pool struct {
 	problem    *problem.Problem
 	devices    []device.Listed
@@ -212,7 +212,7 @@ func (p *Pool) Capacity() int { return int(p.capacity.Load()) }
 // Evaluated is how many configurations have a result so far.
 func (p *Pool) Evaluated() int { return int(p.evaluated.Load()) }
 
-// Observe implements tune.Observer.
+// Observe implements tune.Prober.
 func (p *Pool) Observe(r tune.Result) { p.best.Store(&r) }
 
 // Expect says that the pool evaluates at most n more configurations. Without it, a pool on a CPU starts all its workers at once; with it,
@@ -259,9 +259,3 @@ func (p *Pool) Close() {
 }
 
 var errClosed = errors.New("the pool is closed")
-
-var _ interface {
-	tune.Cards
-	tune.Observer
-	tune.Prober
-} = (*Pool)(nil)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -27,35 +28,28 @@ func (a *again) lose(late bool, why string) {
 	a.ended, a.lost, a.late, a.reason = true, true, late, why
 }
 
-// Remeasure implements tune.Remeasurer, on the first device.
-func (p *Pool) Remeasure(ctx context.Context, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
-	r, err := p.inTurn(ctx, 0, configurations, remeasure{Rounds: rounds})
-	return r.Turns, err
-}
-
-// Cards implements tune.Cards.
+// Cards implements tune.Remeasurer.
 func (p *Pool) Cards(context.Context) ([]string, error) {
-	names := []string{""} // as in results, which name no device if there is one
-	if len(p.devices) > 1 {
-		names = names[:0]
-		for _, d := range p.devices {
-			names = append(names, d.Selector())
-		}
+	if len(p.devices) == 1 {
+		return []string{""}, nil // as in results
 	}
-	return names, nil
+	return each.Of(p.devices, device.Listed.Selector), nil
 }
 
-// RemeasureOn implements tune.Cards.
-func (p *Pool) RemeasureOn(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
-	all, _ := p.Cards(ctx)
-	r, err := p.inTurn(ctx, max(0, slices.Index(all, card)), configurations, remeasure{Rounds: rounds})
+// index returns the index of a card, the first if there is one alone.
+func (p *Pool) index(card string) int {
+	return max(0, slices.IndexFunc(p.devices, func(d device.Listed) bool { return d.Selector() == card }))
+}
+
+// Remeasure implements tune.Remeasurer.
+func (p *Pool) Remeasure(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
+	r, err := p.inTurn(ctx, p.index(card), configurations, remeasure{Rounds: rounds})
 	return r.Turns, err
 }
 
-// Reobserve implements tune.Reobserver.
+// Reobserve implements tune.Prober.
 func (p *Pool) Reobserve(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([][][]hardware.Reading, error) {
-	all, _ := p.Cards(ctx)
-	r, err := p.inTurn(ctx, max(0, slices.Index(all, card)), configurations, remeasure{Rounds: rounds, Observe: true})
+	r, err := p.inTurn(ctx, p.index(card), configurations, remeasure{Rounds: rounds, Observe: true})
 	return r.Readings, err
 }
 
