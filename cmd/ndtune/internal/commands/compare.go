@@ -95,7 +95,16 @@ func (o *compareOptions) Read(c *cli.Context) (err error) {
 		return err
 	}
 	o.search = slices.DeleteFunc(c.LocalFlagNames(), func(name string) bool { return slices.Contains(flagsForRecords, name) })
-	return cmp.Or(o.Spec.Read(), o.ReadSearch(c), o.rank.read())
+	return cmp.Or(o.Spec.Read(), o.ReadSearch(c), o.rank.read(), o.checkOutputs())
+}
+
+func (o *compareOptions) checkOutputs() error {
+	return ui.CheckOutputs("output", o.Outputs.Value(), func(path string) error {
+		if err := compare.CheckPath(path); err != nil && !report.IsPage(path) {
+			return fmt.Errorf("%w and .html (a page)", err)
+		}
+		return nil
+	}, append(o.paths, o.Log)...)
 }
 
 // A comparing is one run of the command.
@@ -116,9 +125,6 @@ type comparing struct {
 
 func runComparison(ctx context.Context, t *ui.Console, o *compareOptions) error {
 	k := newComparing(t, o)
-	if err := k.checkOutputs(); err != nil {
-		return err
-	}
 	return k.run(ctx, k.read, k.openDefault, k.openDevices)
 }
 
@@ -141,15 +147,6 @@ func (k *comparing) run(ctx context.Context, stages ...func(context.Context) err
 		return measured
 	}
 	return ui.Joined([]error{k.conclude(ctx), measured})
-}
-
-func (k *comparing) checkOutputs() error {
-	return ui.CheckOutputs("output", k.outputs, func(path string) error {
-		if err := compare.CheckPath(path); err != nil && !report.IsPage(path) {
-			return fmt.Errorf("%w and .html (a page)", err)
-		}
-		return nil
-	}, append(k.options.paths, k.options.Log)...)
 }
 
 // read reads the files: a specification first, where there is one, then records.

@@ -48,14 +48,10 @@ func (k *comparing) openDevices(ctx context.Context) (err error) {
 			Devices:  all,
 		}
 	}
-	identities := each.Of(all, func(l device.Listed) hardware.Device { return *l.Identity })
-	labels := compare.Labels(identities) // of all, so that they do not depend on which are chosen
+	// Of all, so that the labels do not depend on which are chosen.
+	labels := compare.Labels(each.Of(all, func(l device.Listed) hardware.Device { return *l.Identity }))
 	for _, l := range chosen {
-		at := place{devices: []device.Listed{l}, label: labels[l.Index], listing: l.Selector()}
-		if k.fleet != nil {
-			at = placeInFleet(k.fleet, l, labels[l.Index])
-		}
-		k.addTargets(at, identities[l.Index])
+		k.addTargets([]device.Listed{l}, labels[l.Index])
 	}
 	k.atOnce = k.fleet != nil && len(chosen) > 1
 	return k.nameLogs()

@@ -9,18 +9,15 @@ import (
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/tune/compare"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
 // A place is the specification and the devices of a target.
 type place struct {
-	spec     *spec.Spec
-	devices  []device.Listed // several of one model share a search
-	label    string          // of the device
-	listing  string          // of the target
-	machines []string        // in a fleet
+	spec    *spec.Spec
+	devices []device.Listed // several of one model share a search
+	label   string          // of the device
 }
 
 // tuneSizes tunes a specification at its sizes, and compares these.
@@ -39,7 +36,7 @@ func tuneSizes(ctx context.Context, t *ui.Console, o *tuneOptions, s *spec.Spec)
 	}
 	k := newComparing(t, &compareOptions{Options: o.Options})
 	k.oneDevice, k.spec = true, s
-	if err := k.checkOutputs(); err != nil {
+	if err := k.options.checkOutputs(); err != nil {
 		return err
 	}
 	return k.run(ctx, k.checkSpec, k.openOne)
@@ -55,22 +52,25 @@ func (k *comparing) openOne(ctx context.Context) (err error) {
 		return err
 	}
 	devices := k.job.Place.Devices
-	identity := *devices[0].Identity
-	at := place{devices: devices, label: identity.Name, listing: devices[0].Selector()}
-	if k.fleet != nil {
-		at = placeInFleet(k.fleet, devices[0], identity.Name)
-	}
-	k.addTargets(at, identity)
+	k.addTargets(devices, devices[0].Identity.Name)
 	return k.nameLogs()
 }
 
-// addTargets adds a target at a place for each size.
-func (k *comparing) addTargets(at place, identity hardware.Device) {
+// addTargets adds a target on devices of one model, or of a kind in the fleet, for each size.
+func (k *comparing) addTargets(devices []device.Listed, label string) {
+	on := devices[0]
+	listing, machines := on.Selector(), []string(nil)
+	if k.fleet != nil {
+		var names []string
+		for _, a := range k.fleet.Members[on.Index].Devices {
+			names, machines = append(names, a.Name()), append(machines, a.Machine)
+		}
+		listing = fmt.Sprintf("kind %d: %s", on.Index, strings.Join(names, ", "))
+	}
 	for _, s := range k.sizes {
-		at.spec = s.Spec
-		k.places = append(k.places, at)
+		k.places = append(k.places, place{s.Spec, devices, label})
 		t := &compare.Target{
-			Identity: identity, Label: at.label, Listing: at.listing, Machines: at.machines,
+			Identity: *on.Identity, Label: label, Listing: listing, Machines: machines,
 			Size: s.Size, Problem: s.Problem, Header: record.NewHeader(s.Problem, k.spec.Path),
 		}
 		if s.Size != nil {
@@ -79,16 +79,4 @@ func (k *comparing) addTargets(at place, identity hardware.Device) {
 		}
 		k.session.Add(t)
 	}
-}
-
-// placeInFleet returns the place of the targets on the devices of a kind.
-func placeInFleet(f *job.JoinedFleet, l device.Listed, label string) place {
-	at := place{devices: []device.Listed{l}, label: label}
-	var names []string
-	for _, a := range f.Members[l.Index].Devices {
-		names = append(names, a.Name())
-		at.machines = append(at.machines, a.Machine)
-	}
-	at.listing = fmt.Sprintf("kind %d: %s", l.Index, strings.Join(names, ", "))
-	return at
 }

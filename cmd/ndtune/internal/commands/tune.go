@@ -102,12 +102,6 @@ func tuneSpec(ctx context.Context, t *ui.Console, o *tuneOptions) error {
 			return err
 		}
 	}
-	page, closePage, err := o.OpenPage(t)
-	if err != nil {
-		return err
-	}
-	defer closePage()
-	j.Page = page
 	j.Evaluation.Reserve = reserve
 	f, err := j.ChooseDevices(ctx)
 	if err != nil {

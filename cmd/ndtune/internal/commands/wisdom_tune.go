@@ -130,12 +130,6 @@ func findWisdom(ctx context.Context, j *job.Job, o *wisdomTuneOptions, e *wisdom
 			return nil, err
 		}
 		one.BeginWith(neighbours, "the nearest sizes in "+path)
-		page, closePage, err := o.OpenPage(j.Console)
-		if err != nil {
-			return nil, err
-		}
-		defer closePage()
-		one.Page = page
 		outcome, err := one.SearchAndWrite(ctx)
 		if outcome == nil || err != nil && !ui.IsCancelled(err) { // a signal after its end changes nothing
 			return nil, err

@@ -59,7 +59,7 @@ func Number(to *int, names, category, usage string) cli.Flag {
 	f := Integer(to, names, category, usage)
 	f.Action = func(_ *cli.Context, n int) error {
 		if n < 1 {
-			return ui.Wrong("--%s %d: want a positive number", f.Name, n)
+			return ui.Wrong("%s %d: want a positive number", Dashed(f.Name), n)
 		}
 		return nil
 	}

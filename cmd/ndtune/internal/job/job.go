@@ -30,7 +30,7 @@ type Job struct {
 	Title    string       // a line before the results
 	Again    []string     // flags that a command needs to go on with this search alone
 	Compared bool         // one of the searches of a comparison
-	Page     *live.Server // its owner closes it
+	Page     *live.Server // nil: one of its own, if the options ask for a page; else its owner closes it
 
 	Session *session.Session // of the search; nil: it has not begun
 	display searchDisplay
@@ -100,6 +100,14 @@ func (o *Evaluation) PrepareWorker(t *ui.Console, selector string) (r *worker.Re
 // SearchAndWrite makes the search, and writes its outputs. The outcome is nil if the search did not begin.
 func (j *Job) SearchAndWrite(ctx context.Context) (*tune.Outcome, error) {
 	defer j.Close()
+	if j.Page == nil {
+		page, closePage, err := j.options.OpenPage(j.Console)
+		if err != nil {
+			return nil, err
+		}
+		defer closePage()
+		j.Page = page
+	}
 	outcome, err := j.SearchAndShow(ctx)
 	if outcome == nil {
 		return nil, err

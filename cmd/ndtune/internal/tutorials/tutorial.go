@@ -77,11 +77,11 @@ type tutorialSizes struct {
 // cliFlags returns the flags.
 func (s *tutorialSizes) cliFlags() (all []cli.Flag) {
 	for _, f := range s.flags {
-		flag := &cli.IntFlag{Name: f.name, Value: f.value, Category: flags.CategorySpec, Usage: f.usage}
+		n, usage := f.value, f.usage
 		if f.follows != "" {
-			flag.DefaultText = "that of --" + f.follows
+			usage += " (default: that of --" + f.follows + ")"
 		}
-		all = append(all, flag)
+		all = append(all, flags.Number(&n, f.name, flags.CategorySpec, usage))
 	}
 	return all
 }
@@ -248,9 +248,6 @@ func (s *tutorialSizes) apply(plain *spec.Spec, given, set map[string]string) er
 		}
 		if _, stands := given[f.name]; !hasConstant(plain, f.name) || stands && !s.given[f.name] {
 			continue
-		}
-		if s.values[name] < 1 {
-			return ui.Wrong("%s %d: want a positive number", flags.Dashed(name), s.values[name])
 		}
 		set[f.name] = strconv.Itoa(s.values[name])
 	}
