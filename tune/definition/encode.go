@@ -67,14 +67,9 @@ func init() {
 	gob.Register(array.Half(0))
 }
 
-// Encode returns a definition without functions for another process: see problem.Problem.Portable.
-func (d *Definition) Encode() ([]byte, error) {
-	return d.EncodeInto(func(size int) []byte { return make([]byte, size) }, func(*array.Array) string { return "" })
-}
-
-// EncodeInto is Encode into the memory that a function returns, for a process that trusts this one: it need not compute the digests of
-// arrays again.
-func (d *Definition) EncodeInto(memory func(size int) []byte, digest func(*array.Array) string) ([]byte, error) {
+// Encode returns a definition without functions for another process, in the memory that a function returns: see problem.Problem.Portable.
+// A process that trusts this one need not compute the digests of arrays again.
+func (d *Definition) Encode(memory func(size int) []byte, digest func(*array.Array) string) ([]byte, error) {
 	var contents [][]byte
 	var e encoded
 	e.Definition = d.withArrays(func(a *array.Array) *array.Array {

@@ -22,9 +22,11 @@ func portableTask() Definition {
 	}
 }
 
+func memory(size int) []byte { return make([]byte, size) }
+
 func TestArraysFollowTheDefinition(t *testing.T) {
 	given := portableTask()
-	data, err := given.Encode()
+	data, err := given.Encode(memory, func(*array.Array) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,7 @@ func TestArraysFollowTheDefinition(t *testing.T) {
 // TestDigestsOfOthersAreDropped: what comes from somebody else does not say what the digests of its arrays are.
 func TestDigestsOfOthersAreDropped(t *testing.T) {
 	given := portableTask()
-	data, err := given.EncodeInto(func(size int) []byte { return make([]byte, size) }, func(*array.Array) string { return "claimed" })
+	data, err := given.Encode(memory, func(*array.Array) string { return "claimed" })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/loop"
@@ -78,7 +79,7 @@ func TestForeignProblems(t *testing.T) {
 		c := connect(t, s)
 		d := newProblem(t, 2).Definition()
 		test.change(&d)
-		data, err := d.Encode()
+		data, err := d.Encode(func(size int) []byte { return make([]byte, size) }, func(*array.Array) string { return "" })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,20 +33,16 @@ func (p *Problem) Portable() (definition.Definition, error) {
 
 // Encode returns the problem for another process: see [Problem.Portable].
 func (p *Problem) Encode() ([]byte, error) {
-	d, err := p.Portable()
-	if err != nil {
-		return nil, err
-	}
-	return d.Encode()
+	return p.EncodeInto(func(size int) []byte { return make([]byte, size) })
 }
 
-// EncodeInto is Encode as [definition.Definition.EncodeInto] does it.
+// EncodeInto is Encode into the memory that a function returns.
 func (p *Problem) EncodeInto(memory func(size int) []byte) ([]byte, error) {
 	d, err := p.Portable()
 	if err != nil {
 		return nil, err
 	}
-	return d.EncodeInto(memory, p.contentDigest)
+	return d.Encode(memory, p.contentDigest)
 }
 
 // portable is Portable for a problem without functions.
