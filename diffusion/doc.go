@@ -46,7 +46,7 @@
 //
 //	dt · Φ,  Φ = Σ (u_edge − u_inner) over the 2 (nx−2) + 2 (ny−2) such pairs
 //
-// where Φ is [Field.EdgeFlux], and after n steps
+// where Φ is the flux over the edges, and after n steps
 //
 //	|sum change| ≤ dt · Σ |Φ| over the steps + 8 ε n A
 //

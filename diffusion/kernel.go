@@ -52,15 +52,6 @@ func TimeStep(p *problem.Problem) (dt float32, ok bool) {
 	return 0, false
 }
 
-// checkConstant returns an error for a constant dt for which the scheme is unstable. It ignores a dt
-// that is not a plain number.
-func checkConstant(p *problem.Problem) error {
-	if dt, ok := TimeStep(p); ok {
-		return checkTimeStep(dt)
-	}
-	return nil
-}
-
 // stepsParameter is the parameter for the number of steps in a launch; kernels are correct for any
 // number. The parameter unrolledRows must divide a number that depends on the steps, and rowsAhead the unrolled rows.
 const (

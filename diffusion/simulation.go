@@ -54,8 +54,10 @@ func (s *Simulation) set(d *cl.Device, f *Field) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if err := checkConstant(s.problem); err != nil {
-		return err
+	if dt, ok := TimeStep(s.problem); ok {
+		if err := checkTimeStep(dt); err != nil {
+			return err
+		}
 	}
 	if s.arguments, err = findArguments(s.problem); err != nil {
 		return err

@@ -239,7 +239,7 @@ func (b *Bench) tune(ctx context.Context, k Kernel, sizes []Shape, end time.Time
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			b.Note(fmt.Sprintf("tune %s at %s: %v", k.Name, shape.at(), err))
+			b.Note(fmt.Sprintf("tune %s at %s: %v", k.Name, Sizes(shape), err))
 		default:
 			b.addFinalists(k.Name, Finalists{Shape: shape, Configurations: best})
 		}

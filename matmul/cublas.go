@@ -60,8 +60,7 @@ type cublas struct {
 	cuda   *cudaRuntime
 	handle uintptr
 	gemmType
-	card    string // its PCI address
-	version string
+	about string
 }
 
 // openCuBLAS loads cuBLAS and CUDA's runtime, and chooses the card. Nothing is released before the
@@ -99,8 +98,8 @@ func newCuBLAS(blas, cudart *library.Library, e Entrant) (*cublas, error) {
 	blas.StatusText = "cublasGetStatusString" // since cuBLAS 11.4
 	cudart.StatusText = "cudaGetErrorString"
 	b := &cublas{Library: blas, cuda: &cudaRuntime{cudart}, gemmType: gemmTypes[e.Precision]}
-	var err error
-	if b.card, err = b.cuda.choose(e.PCI); err != nil {
+	card, err := b.cuda.choose(e.PCI)
+	if err != nil {
 		return nil, err
 	}
 	if err := b.Call("cublasCreate_v2", uintptr(unsafe.Pointer(&b.handle))); err != nil {
@@ -110,14 +109,12 @@ func newCuBLAS(blas, cudart *library.Library, e Entrant) (*cublas, error) {
 	if err := b.Call("cublasGetVersion_v2", b.handle, uintptr(unsafe.Pointer(&version))); err != nil {
 		return nil, err
 	}
-	b.version = fmt.Sprintf("%d.%d.%d", version/10000, version/100%100, version%100)
+	b.about = fmt.Sprintf("version %d.%d.%d, card %s, %s", version/10000, version/100%100, version%100, card, b.Path) +
+		environmentOf("NVIDIA_TF32_OVERRIDE")
 	return b, nil
 }
 
-func (b *cublas) multiplier() *multiplier {
-	about := fmt.Sprintf("version %s, card %s, %s", b.version, b.card, b.Path) + environmentOf("NVIDIA_TF32_OVERRIDE")
-	return &multiplier{about, b.prepare}
-}
+func (b *cublas) multiplier() *multiplier { return &multiplier{b.about, b.prepare} }
 
 // A gemm holds the sizes in a call of a library with column-major matrices that multiplies row-major
 // ones. A row-major matrix has the memory layout of its column-major transpose, and Cᵀ = Bᵀ·Aᵀ. So B

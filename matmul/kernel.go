@@ -152,7 +152,7 @@ func (o *openclKernel) prepare(m *Matrices, c Candidates) (*prepared, error) {
 			l, best, shortest = best, l, time
 		}
 		if l != nil {
-			l.release()
+			l.built.Release()
 		}
 	}
 	if best == nil {
@@ -264,12 +264,10 @@ func (l *openclLaunch) fetch() error {
 	return l.kernel.Queue.Read(l.buffers[2], 0, l.matrices.C)
 }
 
-// release releases the kernel. close releases the buffers, too.
-func (l *openclLaunch) release() { l.built.Release() }
-
+// close releases the kernel and the buffers.
 func (l *openclLaunch) close() {
 	_ = l.kernel.Queue.Finish() // Times has reported a failed launch
-	l.release()
+	l.built.Release()
 	l.buffers.release()
 }
 
@@ -314,13 +312,11 @@ func candidatesOf(tuned []Finalists, s Shape) Candidates {
 		c.Near = appendNew(c.Near, f.Configurations)
 	}
 	slices.SortStableFunc(others, func(a, b Finalists) int { return cmp.Compare(distance(a), distance(b)) })
+	all := slices.Clone(c.Near)
 	for _, f := range others {
-		for _, text := range f.Configurations {
-			if !slices.Contains(c.Near, text) {
-				c.Others = appendNew(c.Others, []string{text})
-			}
-		}
+		all = appendNew(all, f.Configurations)
 	}
+	c.Others = all[len(c.Near):]
 	return c
 }
 

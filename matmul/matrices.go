@@ -37,7 +37,7 @@ const seed = 1
 // NewMatrices makes matrices of normally distributed numbers. C is full of NaNs, so that a check finds
 // elements that were not written.
 func NewMatrices(s Shape, p Precision) *Matrices {
-	e := p.element()
+	e := elements[p]
 	m := &Matrices{Shape: s, Precision: p, element: e,
 		A: make([]byte, e.bytes*s.M*s.K), B: make([]byte, e.bytes*s.K*s.N), C: make([]byte, e.bytes*s.M*s.N)}
 	m.Fill(Normal)

@@ -27,26 +27,19 @@ type element struct {
 	put   func(to []byte, v float64)
 }
 
-var (
-	halfElement = element{2, array.Float16,
-		func(from []byte) float64 { return array.Half(binary.NativeEndian.Uint16(from)).Float() },
-		func(to []byte, v float64) { binary.NativeEndian.PutUint16(to, uint16(array.HalfOf(v))) }}
-	floatElement = element{4, array.Float32,
-		func(from []byte) float64 { return float64(math.Float32frombits(binary.NativeEndian.Uint32(from))) },
-		func(to []byte, v float64) { binary.NativeEndian.PutUint32(to, math.Float32bits(float32(v))) }}
-	doubleElement = element{8, array.Float64,
-		func(from []byte) float64 { return math.Float64frombits(binary.NativeEndian.Uint64(from)) },
-		func(to []byte, v float64) { binary.NativeEndian.PutUint64(to, math.Float64bits(v)) }}
-)
+var floatElement = element{4, array.Float32,
+	func(from []byte) float64 { return float64(math.Float32frombits(binary.NativeEndian.Uint32(from))) },
+	func(to []byte, v float64) { binary.NativeEndian.PutUint32(to, math.Float32bits(float32(v))) }}
 
-func (p Precision) element() element {
-	switch p {
-	case Half:
-		return halfElement
-	case Double:
-		return doubleElement
-	}
-	return floatElement
+var elements = map[Precision]element{
+	Half: {2, array.Float16,
+		func(from []byte) float64 { return array.Half(binary.NativeEndian.Uint16(from)).Float() },
+		func(to []byte, v float64) { binary.NativeEndian.PutUint16(to, uint16(array.HalfOf(v))) }},
+	TF32:  floatElement,
+	Float: floatElement,
+	Double: {8, array.Float64,
+		func(from []byte) float64 { return math.Float64frombits(binary.NativeEndian.Uint64(from)) },
+		func(to []byte, v float64) { binary.NativeEndian.PutUint64(to, math.Float64bits(v)) }},
 }
 
 // floats returns a matrix of floats as such.

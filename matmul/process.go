@@ -23,7 +23,7 @@ type request struct {
 // An answer to a request has one of these.
 type answer struct {
 	About       string // the entrant is open
-	Measurement *Measurement
+	Measurement Measurement
 	Missing     string // the entrant's library is not there
 	Failed      string // why the request failed; the next one may succeed
 }
@@ -62,13 +62,7 @@ func (p *Process) Measure(ctx context.Context, s Shape, c Candidates) (Measureme
 		}
 	}
 	a, err := p.ask(ctx, request{Shape: s, Candidates: c})
-	switch {
-	case err != nil:
-		return Measurement{}, err
-	case a.Measurement == nil:
-		return Measurement{}, fmt.Errorf("the process of %s gave no measurement", p.Entrant.Name)
-	}
-	return *a.Measurement, nil
+	return a.Measurement, err
 }
 
 // ask sends a request and waits for the answer.
@@ -77,9 +71,9 @@ func (p *Process) ask(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		p.Close()
 	}
-	var ended *process.EndedError
+	ended, is := errors.AsType[*process.EndedError](err)
 	switch {
-	case errors.As(err, &ended):
+	case is:
 		cause, _, _ := strings.Cut(ended.End.Explain(""), "\n")
 		return answer{}, fmt.Errorf("the process of %s ended %s", p.Entrant.Name, cause)
 	case err != nil:
@@ -110,36 +104,21 @@ func Main() {
 	// On one thread, to which CUDA binds a device.
 	process.Serve("matmul", environment, func(r request, parent *process.Parent[request, answer]) {
 		var a answer
+		var err error
 		if r.Entrant != nil {
 			entrant = *r.Entrant
-			with, a = opened(entrant)
+			if with, err = open(entrant); err == nil {
+				a.About = with.about
+			}
 		} else {
-			a = measured(entrant, with, r)
+			a.Measurement, err = measure(entrant, with, r.Shape, r.Candidates)
+			debug.FreeOSMemory() // other entrants need it now
+		}
+		if missing, is := errors.AsType[*MissingError](err); is {
+			a.Missing = missing.Text
+		} else if err != nil {
+			a = answer{Failed: err.Error()}
 		}
 		parent.Send(a)
 	})
-}
-
-func opened(e Entrant) (*multiplier, answer) {
-	with, err := open(e)
-	var missing *MissingError
-	switch {
-	case errors.As(err, &missing):
-		return nil, answer{Missing: missing.Text}
-	case err != nil:
-		return nil, answer{Failed: err.Error()}
-	}
-	return with, answer{About: with.about}
-}
-
-func measured(e Entrant, with *multiplier, r request) answer {
-	if with == nil {
-		return answer{Failed: "nothing is open"}
-	}
-	m, err := measure(e, with, r.Shape, r.Candidates)
-	debug.FreeOSMemory() // other entrants need it now
-	if err != nil {
-		return answer{Failed: err.Error()}
-	}
-	return answer{Measurement: &m}
 }

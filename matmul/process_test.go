@@ -14,9 +14,9 @@ func TestProcess(t *testing.T) {
 		entrant    Entrant
 		candidates Candidates
 	}{
-		{Entrant{Name: "loop", Kind: Loop, Iterations: 2}, Candidates{}},
+		{Entrant{Name: "loop", Kind: Loop, Precision: Float, Iterations: 2}, Candidates{}},
 		{
-			Entrant{Name: "naive", Kind: OpenCL, Kernel: "naive", Device: l.Selector(), Iterations: 2},
+			Entrant{Name: "naive", Kind: OpenCL, Precision: Float, Kernel: "naive", Device: l.Selector(), Iterations: 2},
 			Candidates{Near: []string{"block_size_x=16, block_size_y=4, coalesced=1"}},
 		},
 	} {
@@ -58,7 +58,7 @@ func TestProcess(t *testing.T) {
 }
 
 func TestProcessIsCancelled(t *testing.T) {
-	p := &Process{Entrant: Entrant{Name: "loop", Kind: Loop, Iterations: 1}}
+	p := &Process{Entrant: Entrant{Name: "loop", Kind: Loop, Precision: Float, Iterations: 1}}
 	defer p.Close()
 	if _, err := p.About(t.Context()); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestProcessIsCancelled(t *testing.T) {
 
 func TestProcessOfAMissingLibrary(t *testing.T) {
 	t.Setenv("LD_LIBRARY_PATH", "")
-	p := &Process{Entrant: Entrant{Name: "cuBLAS", Kind: CuBLAS, Iterations: 1}}
+	p := &Process{Entrant: Entrant{Name: "cuBLAS", Kind: CuBLAS, Precision: Float, Iterations: 1}}
 	defer p.Close()
 	_, err := p.About(t.Context())
 	var missing *MissingError

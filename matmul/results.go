@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/picture"
@@ -110,29 +111,16 @@ func errorTable(cells []Cell) figure.Table {
 
 // rowsOf returns the cells by size.
 func rowsOf(cells []Cell) [][]Cell {
-	var rows [][]Cell
-	for i, c := range cells {
-		if i == 0 || c.Shape != cells[i-1].Shape {
-			rows = append(rows, nil)
-		}
-		rows[len(rows)-1] = append(rows[len(rows)-1], c)
-	}
-	return rows
+	return slices.Collect(slices.Chunk(cells, max(1, len(entrantsOf(cells)))))
 }
 
 // Sizes returns a text about sizes: «N = 64, 128» if all are square, else «64, 33×65×97».
-func Sizes(shapes []Shape) string {
-	var texts []string
-	square := true
-	for _, s := range shapes {
-		texts = append(texts, s.String())
-		square = square && s.IsSquare()
+func Sizes(shapes ...Shape) string {
+	text := strings.Join(each.Of(shapes, Shape.String), ", ")
+	if slices.ContainsFunc(shapes, func(s Shape) bool { return !s.IsSquare() }) {
+		return text
 	}
-	text := strings.Join(texts, ", ")
-	if square {
-		return "N = " + text
-	}
-	return text
+	return "N = " + text
 }
 
 // Wins returns a table of the sizes from which on each entrant that uses a device is faster than
@@ -183,18 +171,17 @@ func LeftOut(cells []Cell) []Remark {
 func remarks(cells []Cell, text func(Cell) string) []Remark {
 	var all []Remark
 	for _, name := range entrantsOf(cells) {
-		first := len(all)
 		for _, c := range cells {
 			said := text(c)
 			if c.Entrant != name || said == "" {
 				continue
 			}
-			i := slices.IndexFunc(all[first:], func(r Remark) bool { return r.Text == said })
+			i := slices.IndexFunc(all, func(r Remark) bool { return r.Entrant == name && r.Text == said })
 			if i < 0 {
-				i = len(all) - first
+				i = len(all)
 				all = append(all, Remark{Entrant: name, Text: said})
 			}
-			all[first+i].Sizes = append(all[first+i].Sizes, c.Shape)
+			all[i].Sizes = append(all[i].Sizes, c.Shape)
 		}
 	}
 	return all

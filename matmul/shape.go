@@ -38,14 +38,6 @@ func (s Shape) String() string {
 	return fmt.Sprintf("%d×%d×%d", s.M, s.N, s.K)
 }
 
-// at returns the shape for messages: «N = 64» or «33×65×97».
-func (s Shape) at() string {
-	if s.IsSquare() {
-		return "N = " + s.String()
-	}
-	return s.String()
-}
-
 // ParseShape reads a shape as String returns it, also with x in place of ×.
 func ParseShape(text string) (Shape, error) {
 	parts := strings.Split(strings.ReplaceAll(strings.TrimSpace(text), "×", "x"), "x")

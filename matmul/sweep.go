@@ -139,10 +139,10 @@ func (s Sweep) measure(ctx context.Context, r *racer, shape Shape, end time.Time
 		r.out = "the time is up"
 		return nil, r.out
 	case r.Longest > 0 && once > r.Longest:
-		r.out = fmt.Sprintf("one multiplication at %s would take about %s, longer than %s", shape.at(), rough(once), r.Longest)
+		r.out = fmt.Sprintf("one multiplication at %s would take about %s, longer than %s", Sizes(shape), rough(once), r.Longest)
 		return nil, r.out
 	case all > left/2:
-		r.out = fmt.Sprintf("measuring at %s would take about %s of the %s that are left", shape.at(), rough(all), rough(left))
+		r.out = fmt.Sprintf("measuring at %s would take about %s of the %s that are left", Sizes(shape), rough(all), rough(left))
 		return nil, r.out
 	}
 	if s.OnStart != nil {
@@ -157,7 +157,7 @@ func (s Sweep) measure(ctx context.Context, r *racer, shape Shape, end time.Time
 	case ctx.Err() != nil:
 		return nil, "interrupted"
 	case errors.Is(err, context.DeadlineExceeded):
-		r.out = fmt.Sprintf("no result at %s after %s", shape.at(), rough(allowed))
+		r.out = fmt.Sprintf("no result at %s after %s", Sizes(shape), rough(allowed))
 		return nil, r.out
 	case err != nil:
 		return nil, err.Error()

@@ -112,7 +112,7 @@ func runBench(ctx context.Context, t *ui.Console, o *benchOptions) error {
 	}
 	bar := ui.NewProgress(t.Notes, len(sweep.Participants)*len(sweep.Sizes), "measurement", false)
 	sweep.OnStart = func(entrant string, s matmul.Shape) {
-		bar.Describe(fmt.Sprintf("%s, %s", entrant, matmul.Sizes([]matmul.Shape{s})))
+		bar.Describe(fmt.Sprintf("%s, %s", entrant, matmul.Sizes(s)))
 	}
 	sweep.OnCell = func(matmul.Cell) { bar.Count(1) }
 	cells := sweep.Run(ctx)
@@ -122,7 +122,7 @@ func runBench(ctx context.Context, t *ui.Console, o *benchOptions) error {
 		printBench(t.Out, cells)
 	}
 	for _, r := range matmul.LeftOut(cells) {
-		fmt.Fprintf(t.Notes, "%s is left out at %s: %s\n", r.Entrant, matmul.Sizes(r.Sizes), r.Text)
+		fmt.Fprintf(t.Notes, "%s is left out at %s: %s\n", r.Entrant, matmul.Sizes(r.Sizes...), r.Text)
 	}
 	if outputs := o.outputs.Value(); measured && len(outputs) > 0 {
 		var err error
@@ -247,7 +247,7 @@ func (o *benchOptions) tune(
 	if len(best) == 0 {
 		return nil, errors.Join(err, fmt.Errorf("none of %s is correct", evaluated))
 	}
-	fmt.Fprintf(t.Notes, "tuned %s at %s: %s of %d in %s, best %s\n", kernel, matmul.Sizes([]matmul.Shape{shape}),
+	fmt.Fprintf(t.Notes, "tuned %s at %s: %s of %d in %s, best %s\n", kernel, matmul.Sizes(shape),
 		evaluated, one.Space.Len(), ui.RoundElapsed(time.Since(began)), best[0])
 	return best, nil
 }
@@ -265,7 +265,7 @@ func printBench(w io.Writer, cells []matmul.Cell) {
 		if i == 0 {
 			fmt.Fprintln(w, "\nconfigurations")
 		}
-		fmt.Fprintf(w, "%s: %s (%s)\n", r.Entrant, r.Text, matmul.Sizes(r.Sizes))
+		fmt.Fprintf(w, "%s: %s (%s)\n", r.Entrant, r.Text, matmul.Sizes(r.Sizes...))
 	}
 	if wins := matmul.Wins(cells); len(wins.Rows) > 0 {
 		ui.PrintTitled(w, wins)
