@@ -166,23 +166,21 @@ func (a *Array) Float(i int) float64 { return a.Type.Scalar().decode(a.bits(i)) 
 // bits returns the bits of scalar i.
 func (a *Array) bits(i int) uint64 {
 	var word [8]byte
-	size := a.Type.Scalar().Size()
-	copy(word[:], a.Bytes[i*size:][:size])
+	copy(word[:], a.scalar(i))
 	return binary.LittleEndian.Uint64(word[:])
 }
 
 // setBits sets scalar i to the low bits of a word.
 func (a *Array) setBits(i int, bits uint64) {
-	switch a.Type.Scalar().Size() {
-	case 1:
-		a.Bytes[i] = byte(bits)
-	case 2:
-		binary.LittleEndian.PutUint16(a.Bytes[2*i:], uint16(bits))
-	case 4:
-		binary.LittleEndian.PutUint32(a.Bytes[4*i:], uint32(bits))
-	case 8:
-		binary.LittleEndian.PutUint64(a.Bytes[8*i:], bits)
-	}
+	var word [8]byte
+	binary.LittleEndian.PutUint64(word[:], bits)
+	copy(a.scalar(i), word[:])
+}
+
+// scalar returns the bytes of scalar i.
+func (a *Array) scalar(i int) []byte {
+	size := a.Type.Scalar().Size()
+	return a.Bytes[i*size:][:size]
 }
 
 // scalars is [Slice] without its checks.

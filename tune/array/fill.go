@@ -63,21 +63,18 @@ func (f Fill) Make(t Type, n int, seed uint64) (*Array, error) {
 	if draw == nil {
 		return New(t, n), nil
 	}
-	a := New(t.Scalar(), n*t.Lanes())
+	a := New(t, n)
 	switch t.Scalar().Size() {
 	case 1:
-		fillChunks(scalars[uint8](a), seed, draw)
+		fill[uint8](a, seed, draw)
 	case 2:
-		fillChunks(scalars[uint16](a), seed, draw)
+		fill[uint16](a, seed, draw)
 	case 4:
-		fillChunks(scalars[uint32](a), seed, draw)
+		fill[uint32](a, seed, draw)
 	case 8:
-		fillChunks(scalars[uint64](a), seed, draw)
+		fill[uint64](a, seed, draw)
 	}
-	if t.Lanes() == 3 {
-		return spread(a, t), nil
-	}
-	return &Array{Type: t, Bytes: a.Bytes}, nil
+	return a, nil
 }
 
 // A Rule computes a scalar from the index of its element and its lane within a vector: an integer, or a
@@ -108,12 +105,7 @@ func Compute(t Type, first, n int, rule func() Rule) (*Array, error) {
 			}
 		}
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return a, nil
+	return a, cmp.Or(errs...)
 }
 
 // bits returns a scalar of type t.
@@ -286,26 +278,21 @@ func (t Type) pred(v float64) float64 {
 	return t.decode(bits - 1)
 }
 
-// fillChunks draws all of s. Each chunk has its own random sequence, so that the
-// data do not depend on the number of cores.
-func fillChunks[T uint8 | uint16 | uint32 | uint64](s []T, seed uint64, next draw) {
-	forChunks(len(s), func(chunk, from, to int) {
-		a := mix(seed + uint64(chunk))
-		r := rand.New(rand.NewPCG(a, mix(a^seed)))
+// fill draws all scalars of an array but the unused lanes of 3-vectors. Each chunk has its own random sequence, so that the data do not
+// depend on the number of cores.
+func fill[T uint8 | uint16 | uint32 | uint64](a *Array, seed uint64, next draw) {
+	s, lanes := scalars[T](a), a.Type.Lanes()
+	forChunks(a.Len()*lanes, func(chunk, from, to int) {
+		first := mix(seed + uint64(chunk))
+		r := rand.New(rand.NewPCG(first, mix(first^seed)))
 		for i := from; i < to; i++ {
-			s[i] = T(next(r, i))
+			at := i
+			if lanes == 3 {
+				at += i / 3 // the unused lanes before it
+			}
+			s[at] = T(next(r, i))
 		}
 	})
-}
-
-// spread lays out packed 3-vectors as in device memory, four scalars each.
-func spread(packed *Array, t Type) *Array {
-	a := New(t, packed.Len()/3)
-	element, lanes := t.Size(), 3*t.Scalar().Size()
-	for i := range a.Len() {
-		copy(a.Bytes[i*element:], packed.Bytes[i*lanes:(i+1)*lanes])
-	}
-	return a
 }
 
 // mix is the finalizer of SplitMix64 (Steele et al., «Fast Splittable Pseudorandom
