@@ -90,31 +90,31 @@ func (a *Argument) ElementsIn(env map[string]any) (int, error) {
 	return positive("size", a.Elements, env)
 }
 
-func (p *Problem) compileArguments(errs *fieldErrors, scope expression.Scope) {
+func (p compiler) compileArguments() {
 	seen := map[string]bool{}
 	for i, given := range p.definition.Arguments {
 		field := fmt.Sprintf("arguments[%d]", i)
 		if given.Name == "" {
-			errs.addf(field+".name", "the argument has no name")
+			p.addf(field+".name", "the argument has no name")
 		} else if seen[given.Name] {
-			errs.addf(field+".name", "two arguments are named %s", given.Name)
+			p.addf(field+".name", "two arguments are named %s", given.Name)
 		}
 		seen[given.Name] = true
-		p.arguments = append(p.arguments, p.compileArgument(errs, field, given, scope))
+		p.arguments = append(p.arguments, p.compileArgument(field, given))
 	}
 	for i := range p.arguments {
 		a := &p.arguments[i]
 		a.Varies = p.varies(a)
 		if a.Kind.HasContent() && a.Fill.Copy != "" {
-			p.checkCopy(errs, fmt.Sprintf("arguments[%d].fill", i), a)
+			p.checkCopy(fmt.Sprintf("arguments[%d].fill", i), a)
 		}
 		if a.Kind == definition.AliasArgument {
-			p.findBuffer(errs, fmt.Sprintf("arguments[%d].alias", i), a)
+			p.findBuffer(fmt.Sprintf("arguments[%d].alias", i), a)
 		}
 	}
 }
 
-func (p *Problem) compileArgument(errs *fieldErrors, field string, given definition.Argument, scope expression.Scope) Argument {
+func (p compiler) compileArgument(field string, given definition.Argument) Argument {
 	a, kinds := Argument{Argument: given, Kind: definition.BufferArgument}, 0
 	for _, only := range []struct { // this kind has the field
 		kind  definition.ArgumentKind
@@ -130,28 +130,28 @@ func (p *Problem) compileArgument(errs *fieldErrors, field string, given definit
 		}
 	}
 	if kinds > 1 {
-		errs.addf(field, "is a scalar (value), local memory (local_size), an image, a sampler or an alias, not both")
+		p.addf(field, "is a scalar (value), local memory (local_size), an image, a sampler or an alias, not both")
 		return a
 	}
 	if !a.Kind.HasContent() {
-		refuseContent(errs, field, given, a.Kind)
+		p.refuseContent(field, given, a.Kind)
 	}
 	switch {
 	case a.Kind == definition.ImageArgument || a.Kind == definition.SamplerArgument:
-		p.compileUntyped(errs, field, &a, scope)
-	case !p.compileElement(errs, field, &a, scope):
+		p.compileUntyped(field, &a)
+	case !p.compileElement(field, &a):
 	case a.Kind == definition.BufferArgument:
-		p.compileBuffer(errs, field, &a, scope)
+		p.compileBuffer(field, &a)
 	case a.Kind == definition.ScalarArgument:
-		p.compileScalar(errs, field, &a, p.withIndices(scope))
+		p.withIndices().compileScalar(field, &a)
 	case a.Kind == definition.LocalArgument:
-		a.Elements = p.compileSize(errs, field+".local_size", given.LocalSize, p.withIndices(scope))
+		a.Elements = p.withIndices().compileSize(field+".local_size", given.LocalSize)
 	}
 	return a
 }
 
 // refuseContent adds errors for the fields that only an argument with content has.
-func refuseContent(errs *fieldErrors, field string, given definition.Argument, kind definition.ArgumentKind) {
+func (p compiler) refuseContent(field string, given definition.Argument, kind definition.ArgumentKind) {
 	for _, wrong := range []struct {
 		is   bool
 		what string
@@ -160,31 +160,31 @@ func refuseContent(errs *fieldErrors, field string, given definition.Argument, k
 		{given.Output, "output"}, {given.RestoreEachLaunch, "restore"},
 	} {
 		if wrong.is {
-			errs.addf(field+"."+wrong.what, "only a buffer has it; %s is %s", given.Name, kind.WithArticle())
+			p.addf(field+"."+wrong.what, "only a buffer has it; %s is %s", given.Name, kind.WithArticle())
 		}
 	}
 }
 
 // compileUntyped compiles an image or a sampler, which have no type.
-func (p *Problem) compileUntyped(errs *fieldErrors, field string, a *Argument, scope expression.Scope) {
+func (p compiler) compileUntyped(field string, a *Argument) {
 	switch {
 	case a.Type != "":
-		errs.addf(field+".type", "%s has no type; the format of an image says what its pixels are", a.Kind.WithArticle())
+		p.addf(field+".type", "%s has no type; the format of an image says what its pixels are", a.Kind.WithArticle())
 	case a.Kind == definition.SamplerArgument:
-		compileSampler(errs, field, a.Sampler)
+		p.compileSampler(field, a.Sampler)
 	case a.Size != "":
-		errs.addf(field+".size", "the sizes of an image are a list")
+		p.addf(field+".size", "the sizes of an image are a list")
 	default:
-		p.compileImage(errs, field, a, scope)
+		p.compileImage(field, a)
 	}
 }
 
 // compileElement finds the type of the elements, and takes data that is given as the content. It reports whether there was no error.
-func (p *Problem) compileElement(errs *fieldErrors, field string, a *Argument, scope expression.Scope) bool {
+func (p compiler) compileElement(field string, a *Argument) bool {
 	if a.Data != nil {
 		data, err := array.From(a.Data)
 		if err != nil {
-			errs.add(field+".data", err)
+			p.add(field+".data", err)
 			return false
 		}
 		a.Content = data
@@ -192,10 +192,10 @@ func (p *Problem) compileElement(errs *fieldErrors, field string, a *Argument, s
 	}
 	if a.Type != "" {
 		var err error
-		if a.Element, err = p.elementType(a.Type, scope); err == nil && a.Content != nil {
+		if a.Element, err = p.elementType(a.Type); err == nil && a.Content != nil {
 			a.Content, err = a.Element.View(a.Content)
 		}
-		errs.add(field+".type", err)
+		p.add(field+".type", err)
 		return err == nil
 	}
 	if a.Content != nil {
@@ -205,41 +205,41 @@ func (p *Problem) compileElement(errs *fieldErrors, field string, a *Argument, s
 		a.Element.Type, _ = array.TypeOf(t)
 	}
 	if a.Element.Type == 0 {
-		errs.addf(field+".type", "the type is missing; give one such as float32, int32, float4")
+		p.addf(field+".type", "the type is missing; give one such as float32, int32, float4")
 		return false
 	}
 	return true
 }
 
-func (p *Problem) compileBuffer(errs *fieldErrors, field string, a *Argument, scope expression.Scope) {
+func (p compiler) compileBuffer(field string, a *Argument) {
 	if a.Size != "" {
-		a.Elements = p.compileSize(errs, field+".size", a.Size, scope)
+		a.Elements = p.compileSize(field+".size", a.Size)
 	} else if a.Content == nil && a.Fill.File == "" {
-		errs.addf(field+".size", "the size is missing: give the number of elements")
+		p.addf(field+".size", "the size is missing: give the number of elements")
 	}
-	p.compileContent(errs, field, a, scope)
+	p.compileContent(field, a)
 }
 
 // compileContent reads the content that is given, and checks it.
-func (p *Problem) compileContent(errs *fieldErrors, field string, a *Argument, scope expression.Scope) {
+func (p compiler) compileContent(field string, a *Argument) {
 	if given := ways(a.Fill); given > 1 || given > 0 && a.Data != nil {
-		errs.addf(field+".fill", "the content is given more than once")
+		p.addf(field+".fill", "the content is given more than once")
 		return
 	}
-	p.compileFills(errs, field+".fill", a, scope)
+	p.compileFills(field+".fill", a)
 	if a.Fill.File != "" {
 		data, err := readFile(a.Fill.File)
 		if err == nil {
 			a.Content, err = a.Element.View(data)
 		}
 		if err != nil {
-			errs.add(field+".fill", err)
+			p.add(field+".fill", err)
 			return
 		}
 	}
 	if a.Content != nil && (a.Elements != nil || a.Pixels != nil) {
 		if n := p.fixedLen(a); n > 0 && n != a.Content.Len() {
-			errs.addf(field+".size", "%s is %d, but the content has %d elements", sizeText(a), n, a.Content.Len())
+			p.addf(field+".size", "%s is %d, but the content has %d elements", sizeText(a), n, a.Content.Len())
 		}
 	}
 	if a.Content != nil && a.Content.Len() == 0 {
@@ -247,7 +247,7 @@ func (p *Problem) compileContent(errs *fieldErrors, field string, a *Argument, s
 		if a.Data != nil {
 			given = ".data"
 		}
-		errs.addf(field+given, "the buffer is empty; OpenCL has no buffers without a byte")
+		p.addf(field+given, "the buffer is empty; OpenCL has no buffers without a byte")
 	}
 }
 
@@ -289,31 +289,31 @@ func (p *Problem) fixedLen(a *Argument) int {
 func (p *Problem) varies(a *Argument) bool { return !p.fixed(a.Elements) || !p.fixed(a.Pixels...) }
 
 // checkCopy checks that the buffer of which a is a copy exists, is no copy itself and has the type.
-func (p *Problem) checkCopy(errs *fieldErrors, field string, a *Argument) {
+func (p compiler) checkCopy(field string, a *Argument) {
 	from, ok := p.argument(a.Fill.Copy)
 	switch {
 	case !ok:
-		errs.add(field, p.unknownArgument(a.Fill.Copy))
+		p.add(field, p.unknownArgument(a.Fill.Copy))
 	case !from.Kind.HasContent():
-		errs.addf(field, "%s is %s, not a buffer", from.Name, from.Kind.WithArticle())
+		p.addf(field, "%s is %s, not a buffer", from.Name, from.Kind.WithArticle())
 	case from.Fill.Copy != "":
-		errs.addf(field, "%s is itself a copy; name the buffer that is copied", from.Name)
+		p.addf(field, "%s is itself a copy; name the buffer that is copied", from.Name)
 	case !from.Element.Equal(a.Element):
-		errs.addf(field, "%s is of %v, %s of %v", from.Name, from.Element, a.Name, a.Element)
+		p.addf(field, "%s is of %v, %s of %v", from.Name, from.Element, a.Name, a.Element)
 	default:
 		if n, m := p.fixedLen(from), p.fixedLen(a); n > 0 && m > 0 && n != m {
-			errs.addf(field, "%s has %d elements, %s has %d", from.Name, n, a.Name, m)
+			p.addf(field, "%s has %d elements, %s has %d", from.Name, n, a.Name, m)
 		}
 	}
 }
 
 // findBuffer finds the buffer of an alias.
-func (p *Problem) findBuffer(errs *fieldErrors, field string, a *Argument) {
+func (p compiler) findBuffer(field string, a *Argument) {
 	switch a.Buffer = p.place(a.Alias); {
 	case a.Buffer < 0:
-		errs.add(field, p.unknownArgument(a.Alias))
+		p.add(field, p.unknownArgument(a.Alias))
 	case p.arguments[a.Buffer].Kind != definition.BufferArgument:
-		errs.addf(field, "%s is %s, not a buffer", a.Alias, p.arguments[a.Buffer].Kind.WithArticle())
+		p.addf(field, "%s is %s, not a buffer", a.Alias, p.arguments[a.Buffer].Kind.WithArticle())
 	}
 }
 
@@ -373,15 +373,15 @@ var channelTypes = map[string]array.Type{
 }
 
 // compileImage finds the pixels and the size of an image.
-func (p *Problem) compileImage(errs *fieldErrors, field string, a *Argument, scope expression.Scope) {
+func (p compiler) compileImage(field string, a *Argument) {
 	n, known := imageDimensions[a.Image.Shape]
 	if !known {
-		errs.addf(field+".image", "no image is called %q; there are 1d, 2d, 3d, 1d_array, 2d_array and 1d_buffer", a.Image.Shape)
+		p.addf(field+".image", "no image is called %q; there are 1d, 2d, 3d, 1d_array, 2d_array and 1d_buffer", a.Image.Shape)
 	}
 	order, typ, _ := strings.Cut(a.Image.Format, "/")
 	channels, channel := channelOrders[order], channelTypes[typ]
 	if channels == "" || channel == 0 {
-		errs.addf(field+".format", "%q is no order and type of channels, such as rgba/float32 or r/unorm_int8", a.Image.Format)
+		p.addf(field+".format", "%q is no order and type of channels, such as rgba/float32 or r/unorm_int8", a.Image.Format)
 		return
 	}
 	a.Element.Type = channel.Vector(len(channels))
@@ -390,21 +390,21 @@ func (p *Problem) compileImage(errs *fieldErrors, field string, a *Argument, sco
 		if err == nil {
 			a.Content, err = a.Element.View(data)
 		}
-		errs.add(field+".data", err)
+		p.add(field+".data", err)
 	}
 	if known && len(a.Image.Size) != n {
-		errs.addf(field+".size", "an image of the shape %s has %d sizes, not %d", a.Image.Shape, n, len(a.Image.Size))
+		p.addf(field+".size", "an image of the shape %s has %d sizes, not %d", a.Image.Shape, n, len(a.Image.Size))
 	}
 	for _, source := range a.Image.Size {
-		a.Pixels = append(a.Pixels, p.compileSize(errs, field+".size", source, scope))
+		a.Pixels = append(a.Pixels, p.compileSize(field+".size", source))
 	}
 	if !slices.Contains(a.Pixels, nil) {
-		p.compileContent(errs, field, a, scope)
+		p.compileContent(field, a)
 	}
 }
 
 // compileSampler checks the words of a sampler.
-func compileSampler(errs *fieldErrors, field string, s *definition.Sampler) {
+func (p compiler) compileSampler(field string, s *definition.Sampler) {
 	for _, word := range []struct {
 		field, given string
 		known        []string
@@ -414,10 +414,10 @@ func compileSampler(errs *fieldErrors, field string, s *definition.Sampler) {
 		{"filter", s.Filter, []string{"nearest", "linear"}},
 	} {
 		if word.given != "" && !slices.Contains(word.known, word.given) {
-			errs.addf(field+".sampler."+word.field, "%q is none of %s", word.given, strings.Join(word.known, ", "))
+			p.addf(field+".sampler."+word.field, "%q is none of %s", word.given, strings.Join(word.known, ", "))
 		}
 	}
 	if strings.HasSuffix(s.Addressing, "repeat") && s.Coordinates != "normalized" {
-		errs.addf(field+".sampler.addressing", "%s needs normalized coordinates", s.Addressing)
+		p.addf(field+".sampler.addressing", "%s needs normalized coordinates", s.Addressing)
 	}
 }

@@ -35,10 +35,10 @@ const maxChecked = 1 << 24
 
 // compileFills compiles the fill of an argument, and checks its data where their number is known. Very large
 // data are checked as a whole only when they are made.
-func (p *Problem) compileFills(errs *fieldErrors, field string, a *Argument, scope expression.Scope) {
-	before := len(errs.errs)
-	a.Fills = p.compileFill(errs, field, a.Fill, a.Element, scope, 0)
-	if ways(a.Fill) == 0 || len(errs.errs) > before {
+func (p compiler) compileFills(field string, a *Argument) {
+	before := len(p.errs)
+	a.Fills = p.compileFill(field, a.Fill, a.Element, 0)
+	if ways(a.Fill) == 0 || len(p.errs) > before {
 		return
 	}
 	n, checked := max(1, p.fixedLen(a)), 1
@@ -49,19 +49,17 @@ func (p *Problem) compileFills(errs *fieldErrors, field string, a *Argument, sco
 	if err == nil && n > checked && checked > 1 {
 		_, err = p.fill(a, n-checked, checked)
 	}
-	errs.add(field, err)
+	p.add(field, err)
 }
 
 // compileFill returns the fills of the members of an element. The item is the place of the element within the
 // arrays around it.
-func (p *Problem) compileFill(
-	errs *fieldErrors, field string, given definition.Fill, e Element, scope expression.Scope, item int,
-) []Fill {
+func (p compiler) compileFill(field string, given definition.Fill, e Element, item int) []Fill {
 	if e.Struct == nil {
 		if given.Fields != nil {
-			errs.addf(field+".fields", "%s has no fields", e)
+			p.addf(field+".fields", "%s has no fields", e)
 		}
-		f := p.compilePlainFill(errs, field, given, scope)
+		f := p.compilePlainFill(field, given)
 		f.Item = item
 		return []Fill{f}
 	}
@@ -70,11 +68,11 @@ func (p *Problem) compileFill(
 		at, f := field+".fields."+name, given.Fields[name]
 		switch {
 		case !slices.Contains(names, name):
-			errs.addf(at, "%s has no field %s%s; its fields are %s", e, name, nearest.Hint(name, names), strings.Join(names, ", "))
+			p.addf(at, "%s has no field %s%s; its fields are %s", e, name, nearest.Hint(name, names), strings.Join(names, ", "))
 		case f.Copy != "" || f.File != "":
-			errs.addf(at, "a field cannot be filled by copy or file; the whole struct can")
+			p.addf(at, "a field cannot be filled by copy or file; the whole struct can")
 		case ways(f) > 1:
-			errs.addf(at, "the content is given more than once")
+			p.addf(at, "the content is given more than once")
 		}
 	}
 	var fills []Fill
@@ -84,9 +82,9 @@ func (p *Problem) compileFill(
 			part, at = given.Fields[f.Name], field+".fields."+f.Name
 		}
 		for j := range max(1, f.Count) {
-			before := len(errs.errs)
-			fills = append(fills, p.compileFill(errs, at, part, Element{Type: f.Type, Struct: f.Struct}, scope, item*max(1, f.Count)+j)...)
-			if len(errs.errs) > before {
+			before := len(p.errs)
+			fills = append(fills, p.compileFill(at, part, Element{Type: f.Type, Struct: f.Struct}, item*max(1, f.Count)+j)...)
+			if len(p.errs) > before {
 				break // the other items have the same errors
 			}
 		}
@@ -95,20 +93,20 @@ func (p *Problem) compileFill(
 }
 
 // compilePlainFill compiles a fill of numbers.
-func (p *Problem) compilePlainFill(errs *fieldErrors, field string, given definition.Fill, scope expression.Scope) (f Fill) {
+func (p compiler) compilePlainFill(field string, given definition.Fill) (f Fill) {
 	f.Kind, f.Source = given.Kind, given.Expression
-	before := len(errs.errs)
+	before := len(p.errs)
 	f.Value, f.Low, f.High = 0.0, 0.0, 0.0
 	exact := func(name string, source definition.Expr) any {
 		if source == "" {
 			return 0.0
 		}
-		e, err := p.compileFixed(source, scope)
+		e, err := p.compileFixed(source, p.scope)
 		var v any
 		if err == nil {
 			v, err = e.Exact(p.constants)
 		}
-		errs.add(field+"."+string(given.Kind)+name, err)
+		p.add(field+"."+string(given.Kind)+name, err)
 		return v
 	}
 	switch given.Kind {
@@ -116,20 +114,20 @@ func (p *Problem) compilePlainFill(errs *fieldErrors, field string, given defini
 		f.Value = exact("", given.Value)
 	case array.Random:
 		f.Low, f.High = exact("[0]", given.Low), exact("[1]", given.High)
-		if len(errs.errs) == before && given.High != "" && f.Low == f.High {
-			errs.addf(field+".random", "the interval [%v, %v) is empty", f.Low, f.High)
+		if len(p.errs) == before && given.High != "" && f.Low == f.High {
+			p.addf(field+".random", "the interval [%v, %v) is empty", f.Low, f.High)
 		}
 	case array.Normal:
 		f.Mean, _ = space.Number(exact(".mean", given.Mean))
 		f.Std, _ = space.Number(exact(".std", given.Std))
-		if len(errs.errs) == before && given.Std != "" && f.Std <= 0 {
-			errs.addf(field+".normal.std", "a standard deviation is positive")
+		if len(p.errs) == before && given.Std != "" && f.Std <= 0 {
+			p.addf(field+".normal.std", "a standard deviation is positive")
 		}
 	}
 	if given.Expression == "" {
 		return f
 	}
-	all := maps.Clone(scope)
+	all := maps.Clone(p.scope)
 	for _, name := range fillNames {
 		all[name] = 0
 	}
@@ -137,12 +135,12 @@ func (p *Problem) compilePlainFill(errs *fieldErrors, field string, given defini
 	f.Rule, err = p.compileFixed(given.Expression, all)
 	if err == nil {
 		for _, name := range fillNames {
-			if _, taken := scope[name]; taken && f.Rule.Reads(name) {
+			if _, taken := p.scope[name]; taken && f.Rule.Reads(name) {
 				err = fmt.Errorf("in %q: %s is the name of a constant or a parameter, too; rename that one", given.Expression, name)
 			}
 		}
 	}
-	errs.add(field+".expression", err)
+	p.add(field+".expression", err)
 	return f
 }
 

@@ -15,21 +15,21 @@ import (
 )
 
 // compileBuildRestrictions compiles the conditions that a built kernel must satisfy.
-func (p *Problem) compileBuildRestrictions(errs *fieldErrors, scope expression.Scope) {
-	scope = maps.Clone(scope)
+func (p compiler) compileBuildRestrictions() {
+	p.scope = maps.Clone(p.scope)
 	var names []string
 	for _, name := range footprint.Quantities() {
 		if p.hides(name) == "" {
-			scope[name] = 0.0
+			p.scope[name] = 0.0
 			names = append(names, name)
 		}
 	}
 	for i, source := range p.definition.BuildRestrictions {
 		field := fmt.Sprintf("build_restrictions[%d]", i)
-		e, err := expression.Compile(source, scope)
-		errs.add(field, err)
+		e, err := expression.Compile(source, p.scope)
+		p.add(field, err)
 		if err == nil && !e.Reads(names...) {
-			errs.addf(field, "it reads none of %s, so it is known before the build: make it one of the restrictions", strings.Join(names, ", "))
+			p.addf(field, "it reads none of %s, so it is known before the build: make it one of the restrictions", strings.Join(names, ", "))
 		}
 		p.buildRestrictions = append(p.buildRestrictions, e)
 	}

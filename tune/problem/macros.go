@@ -24,18 +24,18 @@ func (p *Problem) macros() []string {
 
 // overrideMacros removes the directives by which the source defines parameters or constants again. With
 // them, all values would compile to the same code.
-func (p *Problem) overrideMacros(errs *fieldErrors) {
+func (p compiler) overrideMacros() {
 	macros := p.macros()
 	for _, name := range p.optionMacros() {
 		if slices.Contains(macros, name) {
-			errs.addf("kernel.build_options", "-D %s defines a parameter or a constant; remove the option", name)
+			p.addf("kernel.build_options", "-D %s defines a parameter or a constant; remove the option", name)
 		}
 	}
 	var removed []source.Redefinition
 	p.source, removed = p.override(p.source)
 	for _, r := range removed {
 		if r.Arguments {
-			errs.addf("kernel", "%s: «%s» defines a macro with arguments; a parameter or a constant cannot have its name", r.At, r.Text)
+			p.addf("kernel", "%s: «%s» defines a macro with arguments; a parameter or a constant cannot have its name", r.At, r.Text)
 			continue
 		}
 		kind := "constant"

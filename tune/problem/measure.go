@@ -47,34 +47,34 @@ func (p *Problem) hides(name string) string {
 }
 
 // compileMeasure checks what is observed, and adds the names of quantities to a scope.
-func (p *Problem) compileMeasure(errs *fieldErrors, scope expression.Scope) {
+func (p compiler) compileMeasure() {
 	seen := map[string]bool{}
 	for i, own := range p.definition.Measure.Instruments {
 		field := fmt.Sprintf("measure.instruments[%d]", i)
 		if (own.Command == nil) == (own.Registered == "") {
-			errs.addf(field, "an instrument has a command, or else the name of a registered one")
+			p.addf(field, "an instrument has a command, or else the name of a registered one")
 		} else if own.Command != nil && len(own.Command.Args) == 0 {
-			errs.addf(field+".command", "the program is missing")
+			p.addf(field+".command", "the program is missing")
 		}
 		if own.Each != "" && !slices.Contains(hardware.Frames(), own.Each) {
-			errs.addf(field+".each", "%q is neither window, launch nor configuration%s", own.Each, nearest.Hint(own.Each, hardware.Frames()))
+			p.addf(field+".each", "%q is neither window, launch nor configuration%s", own.Each, nearest.Hint(own.Each, hardware.Frames()))
 		} else if own.Window > 0 && own.Each != "" && own.Each != hardware.EachWindow {
-			errs.addf(field+".window", "belongs to each: window")
+			p.addf(field+".window", "belongs to each: window")
 		}
 		if len(own.Quantities) == 0 {
-			errs.addf(field+".quantities", "the instrument gives no quantity")
+			p.addf(field+".quantities", "the instrument gives no quantity")
 		}
 		for _, name := range own.Quantities {
-			_, taken := scope[name]
+			_, taken := p.scope[name]
 			switch {
 			case !space.IsIdentifier(name):
-				errs.addf(field+".quantities", "%q is not a name that expressions can use", name)
+				p.addf(field+".quantities", "%q is not a name that expressions can use", name)
 			case slices.Contains(ownQuantities(), name):
-				errs.addf(field+".quantities", "ndtune observes %s itself: give the quantity another name", name)
+				p.addf(field+".quantities", "ndtune observes %s itself: give the quantity another name", name)
 			case definition.Reserved(name), taken, p.hides(name) != "", slices.Contains(p.roofline.reserved(), name):
-				errs.addf(field+".quantities", "the name %s is taken", name)
+				p.addf(field+".quantities", "the name %s is taken", name)
 			case seen[name]:
-				errs.addf(field+".quantities", "two instruments give %s", name)
+				p.addf(field+".quantities", "two instruments give %s", name)
 			}
 			seen[name] = true
 		}
@@ -83,14 +83,14 @@ func (p *Problem) compileMeasure(errs *fieldErrors, scope expression.Scope) {
 	for i, name := range p.definition.Measure.Observe {
 		field := fmt.Sprintf("measure.observe[%d]", i)
 		if by := p.hides(name); by != "" && slices.Contains(ownQuantities(), name) {
-			errs.addf(field, "%s hides the quantity of this name: give it another name", by)
+			p.addf(field, "%s hides the quantity of this name: give it another name", by)
 		} else if !slices.Contains(all, name) {
 			hint := cmp.Or(nearest.Hint(name, all), "; the quantities are "+strings.Join(all, ", "))
-			errs.addf(field, "%q cannot be observed%s", name, hint)
+			p.addf(field, "%q cannot be observed%s", name, hint)
 		}
 	}
 	for _, name := range all {
-		scope[name] = 0.0
+		p.scope[name] = 0.0
 	}
 }
 
@@ -140,17 +140,17 @@ func (p *Problem) NeedsReadings() bool {
 func (p *Problem) NeedsError() bool { return slices.ContainsFunc(p.observed, isError) }
 
 // checkErrors adds an error if the errors of the outputs are needed, and there is no reference to compare them with.
-func (p *Problem) checkErrors(errs *fieldErrors) {
+func (p compiler) checkErrors() {
 	i := slices.IndexFunc(p.observed, isError)
 	if i < 0 {
 		return
 	}
 	switch v := p.definition.Verify; {
 	case v == nil:
-		errs.addf("metrics", "%s is the difference from a reference, and the outputs are not compared with one: "+
+		p.addf("metrics", "%s is the difference from a reference, and the outputs are not compared with one: "+
 			"add verify, or give a metric of your own this name", p.observed[i])
 	case v.Check != nil || v.Command != nil:
-		errs.addf("metrics", "%s is the difference from a reference, and a check or a command judges the outputs without one", p.observed[i])
+		p.addf("metrics", "%s is the difference from a reference, and a check or a command judges the outputs without one", p.observed[i])
 	}
 }
 
@@ -208,24 +208,24 @@ func (p *Problem) canonicalMeasure() string {
 	return text
 }
 
-func (p *Problem) compileTiming(errs *fieldErrors) {
+func (p compiler) compileTiming() {
 	t := p.definition.Measure.Timing
 	switch states := []string{string(definition.CacheWarm), string(definition.CacheCold)}; t.Cache {
 	case "", definition.CacheWarm, definition.CacheCold:
 	default:
-		errs.addf("measure.cache", "%q is neither warm nor cold%s", t.Cache, nearest.Hint(string(t.Cache), states))
+		p.addf("measure.cache", "%q is neither warm nor cold%s", t.Cache, nearest.Hint(string(t.Cache), states))
 	}
 	if t.Timer != "" && t.Timer != hardware.TimerHost {
-		errs.addf("measure.timer", "%q is not host%s", t.Timer, nearest.Hint(t.Timer, []string{hardware.TimerHost}))
+		p.addf("measure.timer", "%q is not host%s", t.Timer, nearest.Hint(t.Timer, []string{hardware.TimerHost}))
 	}
 	if t.Launches < 0 {
-		errs.addf("measure.launches", "%d: it must be positive", t.Launches)
+		p.addf("measure.launches", "%d: it must be positive", t.Launches)
 	}
 	if t.Time < 0 {
-		errs.addf("measure.seconds", "%v: it must be positive", t.Time.Seconds())
+		p.addf("measure.seconds", "%v: it must be positive", t.Time.Seconds())
 	}
 	if t.Warmup < definition.NoWarmup {
-		errs.addf("measure.warmup", "%d: it must not be negative", t.Warmup)
+		p.addf("measure.warmup", "%d: it must not be negative", t.Warmup)
 	}
 }
 

@@ -16,41 +16,41 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-func (p *Problem) compileMetrics(errs *fieldErrors, scope expression.Scope) {
-	scope = maps.Clone(scope)
+func (p compiler) compileMetrics() {
+	p.scope = maps.Clone(p.scope)
 	for _, name := range score.TimeNames {
-		scope[name] = 0.0
+		p.scope[name] = 0.0
 	}
-	p.compileMeasure(errs, scope)
+	p.compileMeasure()
 	if p.IsPipeline() {
 		zeros := map[string]any{}
 		for _, name := range p.KernelNames() {
 			zeros[name] = 0.0
 		}
-		scope[partTimes] = zeros
+		p.scope[partTimes] = zeros
 	}
 	objectives := append(append(slices.Clone(score.TimeNames), p.roofline.reserved()...), p.quantities()...)
 	for _, m := range p.definition.Metrics {
 		field := "metrics." + m.Name
 		switch {
 		case m.Name == "":
-			errs.addf("metrics", "a metric has no name")
+			p.addf("metrics", "a metric has no name")
 		case slices.Contains(p.roofline.reserved(), m.Name):
-			errs.addf(field, "roofline gives the metric of this name: leave this one out, or give it another name")
+			p.addf(field, "roofline gives the metric of this name: leave this one out, or give it another name")
 		case slices.Contains(objectives, m.Name):
-			errs.addf(field, "the name stands twice")
+			p.addf(field, "the name stands twice")
 		}
-		e, err := expression.Compile(m.Expression, scope)
-		errs.add(field, err)
+		e, err := expression.Compile(m.Expression, p.scope)
+		p.add(field, err)
 		p.metrics = append(p.metrics, e)
 		objectives = append(objectives, m.Name)
-		if _, taken := scope[m.Name]; space.IsIdentifier(m.Name) && !taken {
-			scope[m.Name] = 0.0
+		if _, taken := p.scope[m.Name]; space.IsIdentifier(m.Name) && !taken {
+			p.scope[m.Name] = 0.0
 		}
 	}
-	p.compileObjective(errs, objectives)
+	p.compileObjective(objectives)
 	p.findObserved()
-	p.checkErrors(errs)
+	p.checkErrors()
 }
 
 // MetricNames returns the names of the metrics of results on a device, in order, beginning with those of
@@ -177,7 +177,7 @@ func (p *Problem) ObjectiveAt(c space.Configuration, d hardware.Device, times []
 }
 
 // compileObjective checks the objectives. The names are those that an objective can have.
-func (p *Problem) compileObjective(errs *fieldErrors, names []string) {
+func (p compiler) compileObjective(names []string) {
 	all := p.Objective().All()
 	field := func(i int) string {
 		if len(all) > 1 {
@@ -188,19 +188,19 @@ func (p *Problem) compileObjective(errs *fieldErrors, names []string) {
 	for i, o := range all {
 		switch {
 		case !slices.Contains(names, o.Name):
-			errs.addf(field(i), "%q is neither a metric nor a time (%s)%s", o.Name, strings.Join(score.TimeNames, ", "), nearest.Hint(o.Name, names))
+			p.addf(field(i), "%q is neither a metric nor a time (%s)%s", o.Name, strings.Join(score.TimeNames, ", "), nearest.Hint(o.Name, names))
 		case slices.ContainsFunc(all[:i], func(other score.Objective) bool { return other.Name == o.Name }):
-			errs.addf(field(i), "the objective %s stands twice", o.Name)
+			p.addf(field(i), "the objective %s stands twice", o.Name)
 		case len(all) > 1 && strings.Contains(o.Name, ","):
-			errs.addf(field(i), "one of several objectives has no comma in its name: give the metric another name")
+			p.addf(field(i), "one of several objectives has no comma in its name: give the metric another name")
 		case o.Several() || o.Choose != "":
-			errs.addf(field(i), "a further objective has no objectives of its own")
+			p.addf(field(i), "a further objective has no objectives of its own")
 		}
 	}
 	if len(all) > score.MaxObjectives {
-		errs.addf("objective", "there are %d objectives, and at most %d are possible", len(all), score.MaxObjectives)
+		p.addf("objective", "there are %d objectives, and at most %d are possible", len(all), score.MaxObjectives)
 		return
 	}
 	_, err := p.Objective().Chooser()
-	errs.add("choose", err)
+	p.add("choose", err)
 }

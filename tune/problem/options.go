@@ -232,20 +232,20 @@ func (p *Problem) withConstants(options []string) string {
 }
 
 // compileOptions compiles the options of the compiler and the target.
-func (p *Problem) compileOptions(errs *fieldErrors, scope expression.Scope) {
+func (p compiler) compileOptions() {
 	for i, text := range p.definition.Kernel.BuildOptions {
-		option, err := parseOption(text, scope)
-		errs.add(fmt.Sprintf("kernel.build_options[%d]", i), err)
+		option, err := parseOption(text, p.scope)
+		p.add(fmt.Sprintf("kernel.build_options[%d]", i), err)
 		p.options = append(p.options, option)
 	}
-	target, err := parseOption(p.definition.Kernel.Target, scope)
+	target, err := parseOption(p.definition.Kernel.Target, p.scope)
 	if p.target = target; err == nil && len(target.Values) == 0 {
 		_, err = p.targetIn(nil)
 	}
 	if err == nil && p.HasTarget() && source.IsSPIRV(p.source) {
 		err = errors.New("a SPIR-V module has no target")
 	}
-	errs.add("kernel.target", err)
+	p.add("kernel.target", err)
 }
 
 // buildOptions returns the options of the definition in an environment, without empty ones.

@@ -18,10 +18,10 @@ const (
 )
 
 // compileStages compiles the launches of the definition. The scope has no names of indices.
-func (p *Problem) compileStages(errs *fieldErrors, scope expression.Scope) {
+func (p compiler) compileStages() {
 	d := p.definition
 	if len(d.Stages) == 0 {
-		s := Step{Kernel: d.Kernel.Name, Shape: p.compileShape(errs, "", d.Shape(), scope), Repeated: true}
+		s := Step{Kernel: d.Kernel.Name, Shape: p.compileShape("", d.Shape()), Repeated: true}
 		for i := range p.arguments {
 			s.Arguments = append(s.Arguments, i)
 		}
@@ -29,80 +29,78 @@ func (p *Problem) compileStages(errs *fieldErrors, scope expression.Scope) {
 		return
 	}
 	for i, source := range d.ProblemSize {
-		p.problemSize = append(p.problemSize, p.compileSize(errs, fmt.Sprintf("problem_size[%d]", i), source, scope))
+		p.problemSize = append(p.problemSize, p.compileSize(fmt.Sprintf("problem_size[%d]", i), source))
 	}
 	if n := len(slices.Collect(definition.Every(d.Stages))); n > maxStages {
-		errs.addf("kernels", "%d kernels and loops are more than the %d that are taken", n, maxStages)
+		p.addf("kernels", "%d kernels and loops are more than the %d that are taken", n, maxStages)
 		return
 	}
 	if _, taken := p.constants[partTimes]; taken {
-		errs.addf("constants."+partTimes, "metrics of a pipeline use this name for the times of its kernels")
-	} else if _, taken := scope[partTimes]; taken {
-		errs.addf("parameters."+partTimes, "metrics of a pipeline use this name for the times of its kernels")
+		p.addf("constants."+partTimes, "metrics of a pipeline use this name for the times of its kernels")
+	} else if _, taken := p.scope[partTimes]; taken {
+		p.addf("parameters."+partTimes, "metrics of a pipeline use this name for the times of its kernels")
 	}
-	p.stages = p.compileList(errs, "kernels", d.Stages, nil, scope)
+	p.stages = p.compileList("kernels", d.Stages, nil)
 	if len(definition.KernelNames(d.Stages)) == 0 {
-		errs.addf("kernels", "no kernel is named")
+		p.addf("kernels", "no kernel is named")
 	}
 }
 
 // compileList compiles stages within loops with some indices.
-func (p *Problem) compileList(
-	errs *fieldErrors, field string, list []definition.Stage, indices []string, scope expression.Scope,
-) (all []Step) {
+func (p compiler) compileList(field string, list []definition.Stage, indices []string) (all []Step) {
 	if len(indices) > maxStageDepth {
-		errs.addf(field, "loops are nested deeper than %d", maxStageDepth)
+		p.addf(field, "loops are nested deeper than %d", maxStageDepth)
 		return nil
 	}
 	for i, given := range list {
-		all = append(all, p.compileStage(errs, fmt.Sprintf("%s[%d]", field, i), given, indices, scope))
+		all = append(all, p.compileStage(fmt.Sprintf("%s[%d]", field, i), given, indices))
 	}
 	return all
 }
 
-func (p *Problem) compileStage(errs *fieldErrors, field string, given definition.Stage, indices []string, scope expression.Scope) Step {
+func (p compiler) compileStage(field string, given definition.Stage, indices []string) Step {
 	s := Step{Kernel: given.Kernel, Index: given.Index}
 	if given.Repeat != "" {
-		s.Repeat = p.compile(errs, field+".repeat", given.Repeat, scope, func(e *expression.Expression) error {
+		s.Repeat = p.compile(field+".repeat", given.Repeat, func(e *expression.Expression) error {
 			_, err := repetitions(e, p.constants)
 			return err
 		})
 	}
 	if given.Swap != [2]string{} {
-		s.Swap = p.compileSwap(errs, field+".swap", given.Swap)
+		s.Swap = p.compileSwap(field+".swap", given.Swap)
 	}
 	if (given.Index != "" || given.Swap != [2]string{}) && given.Repeat == "" {
-		errs.addf(field, "index and swap belong to a repeat")
+		p.addf(field, "index and swap belong to a repeat")
 	}
-	inner := scope
+	inner := p
 	if given.Index != "" {
-		_, taken := scope[given.Index]
+		_, taken := p.scope[given.Index]
 		if !space.IsIdentifier(given.Index) || taken || definition.Reserved(given.Index) {
-			errs.addf(field+".index", "%q is no new name", given.Index)
+			p.addf(field+".index", "%q is no new name", given.Index)
 			return s
 		}
-		inner = maps.Clone(scope)
-		inner[given.Index] = 0
+		inner.scope = maps.Clone(p.scope)
+		inner.scope[given.Index] = 0
 	}
 	indices = append(indices[:len(indices):len(indices)], given.Index) // "" keeps the depth
 	switch {
 	case given.Kernel == "" && len(given.Stages) == 0:
-		errs.addf(field, "give the name of a kernel, or a list of kernels")
+		p.addf(field, "give the name of a kernel, or a list of kernels")
 	case given.Kernel != "" && len(given.Stages) > 0:
-		errs.addf(field, "is a kernel or a list of kernels, not both")
+		p.addf(field, "is a kernel or a list of kernels, not both")
 	case given.Kernel == "":
 		if given.Arguments != nil || !given.Shape.IsZero() {
-			errs.addf(field, "sizes and arguments belong to the kernels of the list")
+			p.addf(field, "sizes and arguments belong to the kernels of the list")
 		}
-		s.Steps = p.compileList(errs, field+".kernels", given.Stages, indices, inner)
+		s.Steps = inner.compileList(field+".kernels", given.Stages, indices)
 		return s
 	case !space.IsIdentifier(given.Kernel):
-		errs.addf(field+".name", "%q is not the name of a kernel function", given.Kernel)
+		p.addf(field+".name", "%q is not the name of a kernel function", given.Kernel)
 	}
-	var faults fieldErrors
-	s.Shape = p.compileShape(&faults, field+".", given.Shape.Or(p.definition.Shape()), inner)
-	p.addShapeFaults(errs, &faults, field+".", given)
-	s.Arguments = p.compilePlaces(errs, field+".arguments", given.Arguments, indices)
+	inner.fieldErrors = &fieldErrors{}
+	s.Shape = inner.compileShape(field+".", given.Shape.Or(p.definition.Shape()))
+	p.addShapeFaults(inner.errs, field+".", given)
+	s.Arguments = p.compilePlaces(field+".arguments", given.Arguments, indices)
 	s.Repeated = !slices.ContainsFunc(s.Shape.Expressions(), p.readsIndex) && !slices.ContainsFunc(s.Arguments, func(i int) bool {
 		return slices.ContainsFunc(p.arguments[i].Values(), p.readsIndex)
 	})
@@ -111,43 +109,43 @@ func (p *Problem) compileStage(errs *fieldErrors, field string, given definition
 
 // addShapeFaults adds the faults of the index space of a stage. Those of keys that it takes from the definition are
 // faults of the definition's keys, and are added once for all stages.
-func (p *Problem) addShapeFaults(errs, faults *fieldErrors, prefix string, s definition.Stage) {
+func (p compiler) addShapeFaults(faults []error, prefix string, s definition.Stage) {
 	own := s.Has()
 	own["problem_size"] = own["problem_size"] || p.definition.ProblemSize == nil
-	for _, err := range faults.errs {
+	for _, err := range faults {
 		fault := err.(*definition.FieldError)
 		field := strings.TrimPrefix(fault.Field, prefix)
 		if end := strings.IndexAny(field, ".["); !own[field[:max(end, 0)]] && end > 0 {
 			fault = &definition.FieldError{Field: field, Err: fault.Err}
 		}
-		if !slices.ContainsFunc(errs.errs, func(e error) bool { return e.Error() == fault.Error() }) {
-			errs.errs = append(errs.errs, fault)
+		if !slices.ContainsFunc(p.errs, func(e error) bool { return e.Error() == fault.Error() }) {
+			p.errs = append(p.errs, fault)
 		}
 	}
 }
 
 // compilePlaces returns the arguments of a kernel by their names; without names, all of them. It is an
 // error if one reads the index of a loop that does not hold the kernel.
-func (p *Problem) compilePlaces(errs *fieldErrors, field string, names, indices []string) (places []int) {
+func (p compiler) compilePlaces(field string, names, indices []string) (places []int) {
 	switch {
 	case names == nil:
 		for i := range p.arguments {
 			names = append(names, p.arguments[i].Name)
 		}
 	case len(names) == 0:
-		errs.addf(field, "the list is empty; without a list, the kernel takes all arguments")
+		p.addf(field, "the list is empty; without a list, the kernel takes all arguments")
 	}
 	for _, name := range names {
 		i := p.place(name)
 		if i < 0 {
-			errs.add(field, p.unknownArgument(name))
+			p.add(field, p.unknownArgument(name))
 			continue
 		}
 		places = append(places, i)
 		for _, index := range p.indices {
 			reads := func(e *expression.Expression) bool { return e.Reads(index) }
 			if !slices.Contains(indices, index) && slices.ContainsFunc(p.arguments[i].Values(), reads) {
-				errs.addf(field, "the value of %s reads %s, which no loop around this kernel counts", name, index)
+				p.addf(field, "the value of %s reads %s, which no loop around this kernel counts", name, index)
 			}
 		}
 	}
@@ -158,19 +156,16 @@ func (p *Problem) readsIndex(e *expression.Expression) bool {
 	return e != nil && len(p.indices) > 0 && e.Reads(p.indices...)
 }
 
-// withIndices returns a scope with the indices of all loops, for the values of scalars and the sizes of local
+// withIndices returns the compiler with the indices of all loops, for the values of scalars and the sizes of local
 // memory.
-func (p *Problem) withIndices(scope expression.Scope) expression.Scope {
-	if len(p.indices) == 0 {
-		return scope
-	}
-	scope = maps.Clone(scope)
+func (p compiler) withIndices() compiler {
+	p.scope = maps.Clone(p.scope)
 	for _, name := range p.indices {
-		if _, taken := scope[name]; !taken {
-			scope[name] = 0
+		if _, taken := p.scope[name]; !taken {
+			p.scope[name] = 0
 		}
 	}
-	return scope
+	return p
 }
 
 // shapesOf returns the index spaces of all kernels of some stages.
@@ -205,17 +200,17 @@ func (p *Problem) KernelNames() []string {
 }
 
 // compileShape compiles an index space, whose fields begin with a prefix.
-func (p *Problem) compileShape(errs *fieldErrors, prefix string, given definition.Shape, scope expression.Scope) (s Shape) {
+func (p compiler) compileShape(prefix string, given definition.Shape) (s Shape) {
 	if n := len(given.ProblemSize); n < 1 || n > 3 {
-		errs.addf(prefix+"problem_size", "has %d dimensions; want one to three", n)
+		p.addf(prefix+"problem_size", "has %d dimensions; want one to three", n)
 	}
 	for i, source := range given.ProblemSize {
-		s.ProblemSize = append(s.ProblemSize, p.compileSize(errs, fmt.Sprintf("%sproblem_size[%d]", prefix, i), source, scope))
+		s.ProblemSize = append(s.ProblemSize, p.compileSize(fmt.Sprintf("%sproblem_size[%d]", prefix, i), source))
 	}
 	for i, dim := range definition.Dimensions {
 		source, field := given.BlockSize[i], prefix+"block_size."+dim
 		if name := "block_size_" + dim; source == "" {
-			if _, ok := scope[name]; !ok {
+			if _, ok := p.scope[name]; !ok {
 				continue
 			}
 			source = name
@@ -224,7 +219,7 @@ func (p *Problem) compileShape(errs *fieldErrors, prefix string, given definitio
 		if i == 0 { // 0 leaves the choice to the driver
 			number = p.compileCount
 		}
-		s.BlockSize[i] = number(errs, field, source, scope)
+		s.BlockSize[i] = number(field, source)
 	}
 	isDivisor := func(e *expression.Expression) error {
 		_, _, err := divisor("the divisor", e, p.constants)
@@ -233,17 +228,17 @@ func (p *Problem) compileShape(errs *fieldErrors, prefix string, given definitio
 	for i, dim := range definition.Dimensions {
 		for j, source := range given.GridDiv[i] {
 			field := fmt.Sprintf("%sgrid_div.%s[%d]", prefix, dim, j)
-			s.GridDiv[i] = append(s.GridDiv[i], p.compile(errs, field, source, scope, isDivisor))
+			s.GridDiv[i] = append(s.GridDiv[i], p.compile(field, source, isDivisor))
 		}
 		if given.GridDiv[i] == nil && s.BlockSize[i] != nil {
 			s.GridDiv[i] = []*expression.Expression{s.BlockSize[i]}
 		}
 	}
 	if len(given.GlobalOffset) > len(given.ProblemSize) {
-		errs.addf(prefix+"global_offset", "has %d dimensions, problem_size %d", len(given.GlobalOffset), len(given.ProblemSize))
+		p.addf(prefix+"global_offset", "has %d dimensions, problem_size %d", len(given.GlobalOffset), len(given.ProblemSize))
 	}
 	for i, source := range given.GlobalOffset {
-		s.GlobalOffset = append(s.GlobalOffset, p.compileCount(errs, fmt.Sprintf("%sglobal_offset[%d]", prefix, i), source, scope))
+		s.GlobalOffset = append(s.GlobalOffset, p.compileCount(fmt.Sprintf("%sglobal_offset[%d]", prefix, i), source))
 	}
 	return s
 }

@@ -59,41 +59,47 @@ type Problem struct {
 // New checks a definition and compiles it. It joins a [definition.FieldError] for each fault in its error. It
 // needs no device and does not construct the search space: see [Problem.Space].
 func New(d definition.Definition) (*Problem, error) {
-	p := &Problem{
+	p := compiler{fieldErrors: &fieldErrors{}, Problem: &Problem{
 		definition: d, constants: map[string]any{}, computed: map[string]*expression.Expression{}, structs: map[string]*array.Struct{},
+	}}
+	if p.checkLengths(); p.err() != nil {
+		return nil, p.err()
 	}
-	var errs fieldErrors
-	if p.checkLengths(&errs); errs.err() != nil {
-		return nil, errs.err()
+	p.compileKernel()
+	p.compileConstants()
+	if !p.compileParameters() {
+		return nil, p.err() // nothing else can be understood without the names
 	}
-	p.compileKernel(&errs)
-	p.compileConstants(&errs)
-	if !p.compileParameters(&errs) {
-		return nil, errs.err() // nothing else can be understood without the names
-	}
-	p.overrideMacros(&errs)
+	p.overrideMacros()
 	if macros := p.optionMacros(); len(macros) > 0 && source.IsSPIRV(p.source) {
-		errs.addf("kernel.build_options", "-D %s has no effect on a SPIR-V module", macros[0])
+		p.addf("kernel.build_options", "-D %s has no effect on a SPIR-V module", macros[0])
 	}
-	scope := p.scope()
-	p.compileOptions(&errs, scope)
+	p.scope = p.names()
+	p.compileOptions()
 	p.indices = definition.IndexNames(d.Stages)
-	p.compileTypes(&errs, scope)
-	p.compileArguments(&errs, scope)
-	p.compileStages(&errs, scope)
-	p.compileRestrictions(&errs)
-	p.compileRoofline(&errs, scope)
-	p.compileBuildRestrictions(&errs, scope)
-	p.compileMetrics(&errs, scope)
-	p.compileVerification(&errs, scope)
-	p.compileBaseline(&errs)
-	p.compileTiming(&errs)
-	p.compileSettings(&errs, scope)
-	if err := errs.err(); err != nil {
+	p.compileTypes()
+	p.compileArguments()
+	p.compileStages()
+	p.compileRestrictions()
+	p.compileRoofline()
+	p.compileBuildRestrictions()
+	p.compileMetrics()
+	p.compileVerification()
+	p.compileBaseline()
+	p.compileTiming()
+	p.compileSettings()
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	p.hint = p.macroHint()
-	return p, nil
+	return p.Problem, nil
+}
+
+// A compiler compiles the parts of a problem, and collects the faults of the definition.
+type compiler struct {
+	*Problem
+	*fieldErrors
+	scope expression.Scope // the names that an expression may use
 }
 
 // The lengths of lists are limited, because some checks of an entry take time in proportion to the
@@ -106,7 +112,7 @@ const (
 	maxMetrics      = 1000
 )
 
-func (p *Problem) checkLengths(errs *fieldErrors) {
+func (p compiler) checkLengths() {
 	d := p.definition
 	for _, list := range []struct {
 		field     string
@@ -120,21 +126,21 @@ func (p *Problem) checkLengths(errs *fieldErrors) {
 		{"metrics", len(d.Metrics), maxMetrics},
 	} {
 		if list.len > list.most {
-			errs.addf(list.field, "%d %s are more than the %d that are taken", list.len, list.field, list.most)
+			p.addf(list.field, "%d %s are more than the %d that are taken", list.len, list.field, list.most)
 		}
 	}
 }
 
-func (p *Problem) compileConstants(errs *fieldErrors) {
+func (p compiler) compileConstants() {
 	for _, c := range p.definition.Constants {
 		field := "constants." + c.Name
 		switch _, twice := p.constants[c.Name]; {
 		case !space.IsIdentifier(c.Name):
-			errs.addf(field, "%q is not a name that a #define can have", c.Name)
+			p.addf(field, "%q is not a name that a #define can have", c.Name)
 		case definition.Reserved(c.Name):
-			errs.addf(field, "the name %s is taken by expressions", c.Name)
+			p.addf(field, "the name %s is taken by expressions", c.Name)
 		case twice:
-			errs.addf(field, "the constant stands twice")
+			p.addf(field, "the constant stands twice")
 		default:
 			value := any(c.Value)
 			e, err := compileConstant(c, p.constants)
@@ -146,7 +152,7 @@ func (p *Problem) compileConstants(errs *fieldErrors) {
 				value, err = space.NormalizeValue(value)
 			}
 			if err != nil {
-				errs.add(field, err)
+				p.add(field, err)
 				continue
 			}
 			p.constants[c.Name] = definition.Constant{Name: c.Name, Value: value}.Number()
@@ -154,13 +160,13 @@ func (p *Problem) compileConstants(errs *fieldErrors) {
 	}
 }
 
-func (p *Problem) compileParameters(errs *fieldErrors) bool {
+func (p compiler) compileParameters() bool {
 	for _, q := range p.definition.Parameters {
 		if _, ok := p.constants[q.Name]; ok {
-			errs.addf("parameters."+q.Name, "a constant has the same name")
+			p.addf("parameters."+q.Name, "a constant has the same name")
 		}
 		if definition.Reserved(q.Name) {
-			errs.addf("parameters."+q.Name, "the name is taken by expressions")
+			p.addf("parameters."+q.Name, "the name is taken by expressions")
 		}
 	}
 	parameters, err := space.NewParameters(p.definition.Parameters)
@@ -169,15 +175,15 @@ func (p *Problem) compileParameters(errs *fieldErrors) bool {
 		if bad, ok := err.(*space.ParameterError); ok {
 			field, err = field+"."+bad.Name, bad.Err
 		}
-		errs.add(field, err)
+		p.add(field, err)
 		return false
 	}
 	p.parameters = parameters
 	return true
 }
 
-// scope returns the names that restrictions, sizes and tolerances may use.
-func (p *Problem) scope() expression.Scope {
+// names returns the names that restrictions, sizes and tolerances may use.
+func (p *Problem) names() expression.Scope {
 	s := expression.Scope(maps.Clone(p.constants))
 	s["device"] = hardware.Device{}.Environment()
 	p.parameters.Describe(s)
@@ -192,20 +198,18 @@ func (p *Problem) fixed(list ...*expression.Expression) bool {
 }
 
 // compile compiles the expression of a field. If the expression is fixed, check checks its value.
-func (p *Problem) compile(
-	errs *fieldErrors, field string, source definition.Expr, scope expression.Scope, check func(*expression.Expression) error,
-) *expression.Expression {
-	e, err := expression.Compile(source, scope)
+func (p compiler) compile(field string, source definition.Expr, check func(*expression.Expression) error) *expression.Expression {
+	e, err := expression.Compile(source, p.scope)
 	if err == nil && p.fixed(e) {
 		err = check(e)
 	}
-	errs.add(field, err)
+	p.add(field, err)
 	return e
 }
 
 // compileSize compiles a number that must be positive.
-func (p *Problem) compileSize(errs *fieldErrors, field string, source definition.Expr, scope expression.Scope) *expression.Expression {
-	return p.compile(errs, field, source, scope, func(e *expression.Expression) error {
+func (p compiler) compileSize(field string, source definition.Expr) *expression.Expression {
+	return p.compile(field, source, func(e *expression.Expression) error {
 		n, err := e.Int(p.constants)
 		if err != nil || n > 0 {
 			return err
@@ -218,19 +222,19 @@ func (p *Problem) compileSize(errs *fieldErrors, field string, source definition
 }
 
 // compileCount compiles a number that must be a whole one and not negative.
-func (p *Problem) compileCount(errs *fieldErrors, field string, source definition.Expr, scope expression.Scope) *expression.Expression {
-	return p.compile(errs, field, source, scope, func(e *expression.Expression) error {
+func (p compiler) compileCount(field string, source definition.Expr) *expression.Expression {
+	return p.compile(field, source, func(e *expression.Expression) error {
 		_, err := natural("the number", e, p.constants)
 		return err
 	})
 }
 
 // compileAmount compiles a number that must not be negative. It returns nil for an empty source.
-func (p *Problem) compileAmount(errs *fieldErrors, field, noun string, source definition.Expr, scope expression.Scope) *expression.Expression {
+func (p compiler) compileAmount(field, noun string, source definition.Expr) *expression.Expression {
 	if source == "" {
 		return nil
 	}
-	return p.compile(errs, field, source, scope, func(e *expression.Expression) error {
+	return p.compile(field, source, func(e *expression.Expression) error {
 		_, err := amount(noun, e, p.constants)
 		return err
 	})
@@ -328,8 +332,10 @@ func compileConstant(c definition.Constant, before map[string]any) (*expression.
 
 // Computed returns constants with the values of those that are computed from others. One that cannot be computed is as it was.
 func Computed(constants []definition.Constant) []definition.Constant {
-	p := Problem{definition: definition.Definition{Constants: constants}, constants: map[string]any{}, computed: map[string]*expression.Expression{}}
-	p.compileConstants(&fieldErrors{})
+	p := compiler{fieldErrors: &fieldErrors{}, Problem: &Problem{
+		definition: definition.Definition{Constants: constants}, constants: map[string]any{}, computed: map[string]*expression.Expression{},
+	}}
+	p.compileConstants()
 	return p.Constants()
 }
 

@@ -30,40 +30,40 @@ type roofline struct {
 	precision    string
 }
 
-func (p *Problem) compileRoofline(errs *fieldErrors, scope expression.Scope) {
+func (p compiler) compileRoofline() {
 	given := p.definition.Roofline
 	if given == nil {
 		return
 	}
 	p.roofline.precision = hardware.PeakFloat32
 	if given.Precision != "" {
-		p.roofline.precision = p.compilePrecision(errs, given.Precision, scope)
+		p.roofline.precision = p.compilePrecision(given.Precision)
 	}
 	if given.Flops == "" && given.Bytes == "" {
-		errs.addf("roofline", "give flops, bytes or both")
+		p.addf("roofline", "give flops, bytes or both")
 	}
-	p.roofline.flops = p.compileAmount(errs, "roofline.flops", "", given.Flops, scope)
-	p.roofline.bytes = p.compileAmount(errs, "roofline.bytes", "", given.Bytes, scope)
+	p.roofline.flops = p.compileAmount("roofline.flops", "", given.Flops)
+	p.roofline.bytes = p.compileAmount("roofline.bytes", "", given.Bytes)
 }
 
 // compilePrecision returns the peak of a precision, or of an expression of constants whose value is one.
-func (p *Problem) compilePrecision(errs *fieldErrors, given string, scope expression.Scope) string {
+func (p compiler) compilePrecision(given string) string {
 	if figure, known := precisions[given]; known {
 		return figure
 	}
-	e, err := expression.Compile(given, scope)
+	e, err := expression.Compile(given, p.scope)
 	var value any
 	if err == nil && p.fixed(e) {
 		value, err = e.Eval(p.constants)
 	}
 	if err != nil || value == nil {
-		errs.addf("roofline.precision", "%q is none of float32, float64 and float16, nor an expression of constants that is one of them%s",
+		p.addf("roofline.precision", "%q is none of float32, float64 and float16, nor an expression of constants that is one of them%s",
 			given, nearest.Hint(given, slices.Sorted(maps.Keys(precisions))))
 		return ""
 	}
 	figure, known := precisions[strings.TrimSpace(fmt.Sprint(value))]
 	if !known {
-		errs.addf("roofline.precision", "%s is %#v, which is none of float32, float64 and float16", given, value)
+		p.addf("roofline.precision", "%s is %#v, which is none of float32, float64 and float16", given, value)
 	}
 	return figure
 }

@@ -52,7 +52,7 @@ func (s *Scalar) Bytes(environment map[string]any) ([]byte, error) {
 }
 
 // compileScalar compiles the value of an argument that is no buffer.
-func (p *Problem) compileScalar(errs *fieldErrors, field string, a *Argument, scope expression.Scope) {
+func (p compiler) compileScalar(field string, a *Argument) {
 	a.Value = plainValue(a.Value)
 	field += ".value"
 	if text, ok := a.Value.(string); ok && (a.Element.Struct != nil || a.Type == rawBytes) {
@@ -63,22 +63,22 @@ func (p *Problem) compileScalar(errs *fieldErrors, field string, a *Argument, sc
 		if size := a.Element.Size(); err == nil && len(raw) != size {
 			err = fmt.Errorf("the text has %d bytes, %s has %d", len(raw), a.Element, size)
 		}
-		errs.add(field, err)
+		p.add(field, err)
 		a.Raw = raw
 		return
 	}
 	if a.Type == rawBytes {
-		errs.addf(field, `bytes by value are a text of hexadecimal digits, such as "00 00 80 3f"`)
+		p.addf(field, `bytes by value are a text of hexadecimal digits, such as "00 00 80 3f"`)
 		return
 	}
 	scalars, err := flatten(a.Value, a.Element, "", 0)
 	if err != nil {
-		errs.add(field, err)
+		p.add(field, err)
 		return
 	}
 	for _, s := range scalars {
-		if err := p.compileLanes(&s, scope); err != nil {
-			errs.add(field, s.named(err))
+		if err := p.compileLanes(&s, p.scope); err != nil {
+			p.add(field, s.named(err))
 			return
 		}
 		a.Scalars = append(a.Scalars, s)

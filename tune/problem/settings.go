@@ -19,11 +19,11 @@ import (
 )
 
 // compileSettings compiles the settings, in the order in which they are applied.
-func (p *Problem) compileSettings(errs *fieldErrors, scope expression.Scope) {
+func (p compiler) compileSettings() {
 	given, names := p.definition.Measure.Settings, hardware.SettingNames()
 	for _, s := range given {
 		if field := "measure.settings." + s.Name; !slices.Contains(names, s.Name) {
-			errs.addf(field, "%q is no setting%s; the settings are %s", s.Name, nearest.Hint(s.Name, names), strings.Join(names, ", "))
+			p.addf(field, "%q is no setting%s; the settings are %s", s.Name, nearest.Hint(s.Name, names), strings.Join(names, ", "))
 		}
 	}
 	for _, name := range names {
@@ -33,9 +33,9 @@ func (p *Problem) compileSettings(errs *fieldErrors, scope expression.Scope) {
 			}
 			field := "measure.settings." + name
 			if slices.ContainsFunc(given[:i], func(before definition.Setting) bool { return before.Name == name }) {
-				errs.addf(field, "the setting stands twice")
+				p.addf(field, "the setting stands twice")
 			}
-			e := p.compile(errs, field, s.Expression, scope, func(e *expression.Expression) error {
+			e := p.compile(field, s.Expression, func(e *expression.Expression) error {
 				_, err := settingValue(name, e, p.constants)
 				return err
 			})

@@ -19,29 +19,29 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-func (p *Problem) compileKernel(errs *fieldErrors) {
+func (p compiler) compileKernel() {
 	k := p.definition.Kernel
 	if !space.IsIdentifier(k.Name) && (k.Name != "" || !p.IsPipeline()) {
-		errs.addf("kernel.name", "%q is not the name of a kernel function", k.Name)
+		p.addf("kernel.name", "%q is not the name of a kernel function", k.Name)
 	}
 	switch given := count(k.Source != "", k.File != "", k.Func != nil, k.Command != nil); {
 	case given == 0:
-		errs.addf("kernel", "the source is missing: give a file, the source itself or a command")
+		p.addf("kernel", "the source is missing: give a file, the source itself or a command")
 	case given > 1:
-		errs.addf("kernel", "give the source once: as a file, as a text, as a command or as a function")
+		p.addf("kernel", "give the source once: as a file, as a text, as a command or as a function")
 	case k.Command != nil:
-		checkCommand(errs, "kernel", k.Command)
+		checkCommand(p.fieldErrors, "kernel", k.Command)
 		p.commandDigest = sync.OnceValue(p.digestCommand)
 	case k.File != "":
 		text, err := source.ResolveIncludes(files.ReadFile, k.File, k.IncludeDirs)
-		errs.add("kernel.file", err)
+		p.add("kernel.file", err)
 		if err == nil && strings.TrimSpace(text) == "" {
-			errs.addf("kernel.file", "%s is empty", k.File)
+			p.addf("kernel.file", "%s is empty", k.File)
 		}
 		p.source = text
 	case len(k.IncludeDirs) > 0 && k.Source != "":
 		text, err := resolveText(k.Name+".cl", k.Source, "", k.IncludeDirs)
-		errs.add("kernel.source", err)
+		p.add("kernel.source", err)
 		p.source = text
 	default:
 		p.source = k.Source

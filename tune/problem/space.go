@@ -12,9 +12,9 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-func (p *Problem) compileRestrictions(errs *fieldErrors) {
+func (p compiler) compileRestrictions() {
 	for _, bad := range space.CheckRestrictions(p.parameters, p.definition.Restrictions, p.environment(hardware.Device{})) {
-		errs.add(restrictionField(bad.Index), bad.Err)
+		p.add(restrictionField(bad.Index), bad.Err)
 	}
 }
 
@@ -23,7 +23,7 @@ func restrictionField(i int) string { return fmt.Sprintf("restrictions[%d]", i) 
 // withoutDevice returns the restrictions of the definition, in which true replaces those that read
 // device.*, and the replaced ones.
 func (p *Problem) withoutDevice() (applied, skipped []space.Restriction) {
-	scope := p.scope()
+	scope := p.names()
 	for _, r := range p.definition.Restrictions {
 		if e, err := expression.Compile(r.Expression, scope); err == nil && e.Reads("device") {
 			skipped = append(skipped, r)
@@ -34,7 +34,7 @@ func (p *Problem) withoutDevice() (applied, skipped []space.Restriction) {
 	return applied, skipped
 }
 
-func (p *Problem) compileBaseline(errs *fieldErrors) {
+func (p compiler) compileBaseline() {
 	if p.definition.Baseline == nil {
 		return
 	}
@@ -42,7 +42,7 @@ func (p *Problem) compileBaseline(errs *fieldErrors) {
 	if err == nil {
 		err = p.parameters.CheckValues(c)
 	}
-	errs.add("baseline", err)
+	p.add("baseline", err)
 	p.baseline = c
 }
 

@@ -65,51 +65,51 @@ func (e Element) View(a *array.Array) (*array.Array, error) {
 const rawBytes = "bytes"
 
 // compileTypes lays out the structs of the definition.
-func (p *Problem) compileTypes(errs *fieldErrors, scope expression.Scope) {
+func (p compiler) compileTypes() {
 	for _, t := range p.definition.Types {
 		field := "types." + t.Name
 		_, plain := array.ParseType(t.Name)
 		switch {
 		case !space.IsIdentifier(t.Name):
-			errs.addf(field, "%q is not a name that a type can have", t.Name)
+			p.addf(field, "%q is not a name that a type can have", t.Name)
 			continue
 		case plain == nil || t.Name == rawBytes:
-			errs.addf(field, "%s is the name of another type", t.Name)
+			p.addf(field, "%s is the name of another type", t.Name)
 			continue
 		case p.structs[t.Name] != nil:
-			errs.addf(field, "two types have this name")
+			p.addf(field, "two types have this name")
 			continue
 		}
-		s, err := array.NewStruct(t.Name, p.compileFields(errs, field, t, scope))
-		if errs.add(field, err); err == nil {
+		s, err := array.NewStruct(t.Name, p.compileFields(field, t))
+		if p.add(field, err); err == nil {
 			p.structs[t.Name] = s
 		}
 	}
 }
 
-func (p *Problem) compileFields(errs *fieldErrors, field string, t definition.StructType, scope expression.Scope) []array.Field {
+func (p compiler) compileFields(field string, t definition.StructType) []array.Field {
 	var fields []array.Field
 	for _, given := range t.Fields {
 		at := field + "." + given.Name
 		f := array.Field{Name: given.Name}
 		switch {
 		case !space.IsIdentifier(given.Name):
-			errs.addf(at, "%q is not a name that a field can have", given.Name)
+			p.addf(at, "%q is not a name that a field can have", given.Name)
 		case slices.ContainsFunc(fields, func(o array.Field) bool { return o.Name == given.Name }):
-			errs.addf(at, "two fields have this name")
+			p.addf(at, "two fields have this name")
 		}
-		e, err := p.elementType(given.Type, scope)
+		e, err := p.elementType(given.Type)
 		if err != nil {
-			errs.add(at, err)
+			p.add(at, err)
 			e.Type = array.Uint8 // only to go on
 		}
 		f.Type, f.Struct = e.Type, e.Struct
 		if given.Count != "" {
-			count := p.compileSize(errs, at+".count", given.Count, scope)
+			count := p.compileSize(at+".count", given.Count)
 			switch {
 			case count == nil:
 			case !p.fixed(count):
-				errs.addf(at+".count", "%s depends on the configuration or the device; a struct is the same for all", given.Count)
+				p.addf(at+".count", "%s depends on the configuration or the device; a struct is the same for all", given.Count)
 			default:
 				f.Count, _ = count.Int(p.constants) // compileSize has checked the value
 				f.Count = max(0, f.Count)
@@ -121,12 +121,12 @@ func (p *Problem) compileFields(errs *fieldErrors, field string, t definition.St
 }
 
 // elementType returns a type by its name, or by a constant or an expression over constants that has the name.
-func (p *Problem) elementType(text string, scope expression.Scope) (Element, error) {
+func (p compiler) elementType(text string) (Element, error) {
 	e, unknown := p.namedType(text)
 	if _, constant := p.constants[text].(string); unknown == nil && !constant {
 		return e, nil
 	}
-	rule, err := expression.Compile(text, scope)
+	rule, err := expression.Compile(text, p.scope)
 	switch {
 	case err != nil && strings.ContainsAny(text, `?+"'`): // no name
 		return e, err

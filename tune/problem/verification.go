@@ -27,7 +27,7 @@ type verification struct {
 	rows          map[string]*expression.Expression // of the outputs that are reduced; nil: one row
 }
 
-func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope) {
+func (p compiler) compileVerification() {
 	given := p.definition.Verify
 	if given == nil {
 		return
@@ -38,29 +38,29 @@ func (p *Problem) compileVerification(errs *fieldErrors, scope expression.Scope)
 		given.Problem != nil, given.Files != nil, given.Expected != nil, given.Reference != nil, given.Check != nil, given.Command != nil)
 	switch {
 	case ways == 0:
-		errs.addf("verify", "the reference is missing: name a spec, .npy files or a command")
+		p.addf("verify", "the reference is missing: name a spec, .npy files or a command")
 		return
 	case ways > 1:
-		errs.addf("verify", "give one reference: a spec, .npy files, a command or a function")
+		p.addf("verify", "give one reference: a spec, .npy files, a command or a function")
 		return
 	case !slices.ContainsFunc(p.arguments, func(a Argument) bool { return a.Output }):
-		errs.addf("verify", "no argument is marked as output: there is nothing to verify")
+		p.addf("verify", "no argument is marked as output: there is nothing to verify")
 		return
 	}
-	p.compileComparisons(errs, v, scope)
-	p.compileCommand(errs, given)
-	v.aTol = p.compileAmount(errs, "verify.atol", theTolerance, given.ATol, scope)
-	v.rTol = p.compileAmount(errs, "verify.rtol", theTolerance, given.RTol, scope)
+	p.compileComparisons(v)
+	p.compileCommand(given)
+	v.aTol = p.compileAmount("verify.atol", theTolerance, given.ATol)
+	v.rTol = p.compileAmount("verify.rtol", theTolerance, given.RTol)
 	if given.Problem != nil {
-		p.compileReference(errs, given, v, scope)
+		p.compileReference(given, v)
 	} else {
-		refuseReferenceKeys(errs, given)
+		refuseReferenceKeys(p.fieldErrors, given)
 	}
 	switch {
 	case given.Files != nil:
-		v.expected = compileExpected(p, errs, "verify.npy", "file", given.Files, readFile)
+		v.expected = compileExpected(p, "verify.npy", "file", given.Files, readFile)
 	case given.Expected != nil:
-		v.expected = compileExpected(p, errs, "verify.expected", "content", given.Expected, array.From)
+		v.expected = compileExpected(p, "verify.expected", "content", given.Expected, array.From)
 	}
 }
 
@@ -76,80 +76,80 @@ func refuseReferenceKeys(errs *fieldErrors, v *definition.Verification) {
 	}
 }
 
-func (p *Problem) compileComparisons(errs *fieldErrors, v *verification, scope expression.Scope) {
+func (p compiler) compileComparisons(v *verification) {
 	given := p.definition.Verify
 	if !p.Compared() && len(given.Compare) > 0 {
-		errs.addf("verify.compare", "nothing is compared: a function or a command judges the outputs")
+		p.addf("verify.compare", "nothing is compared: a function or a command judges the outputs")
 	}
 	v.rows = map[string]*expression.Expression{}
 	for _, name := range slices.Sorted(maps.Keys(given.Compare)) {
 		field, c := "verify.compare."+name, given.Compare[name]
 		switch a, ok := p.argument(name); {
 		case !ok || !a.Output:
-			errs.addf(field, "no output is named so")
+			p.addf(field, "no output is named so")
 			continue
 		case a.Element.Struct != nil:
-			errs.addf(field, "the output holds structs, which have no order and no sum; compare them element by element or by a command")
+			p.addf(field, "the output holds structs, which have no order and no sum; compare them element by element or by a command")
 			continue
 		}
 		_, err := array.ParseReduction(string(c.As))
-		errs.add(field, err)
+		p.add(field, err)
 		v.rows[name] = nil
 		if c.Rows != "" {
-			v.rows[name] = p.compileSize(errs, field+".rows", c.Rows, scope)
+			v.rows[name] = p.compileSize(field+".rows", c.Rows)
 		}
 	}
 }
 
-func (p *Problem) compileCommand(errs *fieldErrors, given *definition.Verification) {
+func (p compiler) compileCommand(given *definition.Verification) {
 	if given.Command == nil {
 		return
 	}
-	checkCommand(errs, "verify", given.Command)
+	checkCommand(p.fieldErrors, "verify", given.Command)
 	for _, tolerance := range []struct{ name, source string }{{"atol", given.ATol}, {"rtol", given.RTol}} {
 		if tolerance.source != "" {
-			errs.addf("verify."+tolerance.name, "the command judges the outputs without a tolerance")
+			p.addf("verify."+tolerance.name, "the command judges the outputs without a tolerance")
 		}
 	}
 	for _, a := range p.arguments {
 		if a.Kind.HasContent() && !space.IsIdentifier(a.Name) {
-			errs.addf("verify.command", "%q cannot be the name of a file for the command; rename the argument", a.Name)
+			p.addf("verify.command", "%q cannot be the name of a file for the command; rename the argument", a.Name)
 		}
 	}
 }
 
-func (p *Problem) compileReference(errs *fieldErrors, given *definition.Verification, v *verification, scope expression.Scope) {
+func (p compiler) compileReference(given *definition.Verification, v *verification) {
 	d := *given.Problem
 	d.Verify = nil // a reference is not itself verified
 	d.Seed = p.definition.Seed
 	reference, err := New(d)
 	if err != nil {
-		errs.add("verify.spec", err)
+		p.add("verify.spec", err)
 		return
 	}
 	v.reference = reference
 	if v.configuration, err = reference.evaluate(given.Configuration, p.constants); err != nil {
-		errs.errs = append(errs.errs, err)
+		p.errs = append(p.errs, err)
 		return
 	}
 	for i := range p.arguments {
-		v.shared = append(v.shared, p.compileShared(errs, &p.arguments[i], reference))
+		v.shared = append(v.shared, p.compileShared(&p.arguments[i], reference))
 	}
 	if given.Launches != "" {
-		v.launches = p.compileSize(errs, "verify.launches", given.Launches, scope)
+		v.launches = p.compileSize("verify.launches", given.Launches)
 	}
 	if given.Swap != [2]string{} {
-		v.swap = reference.compileSwap(errs, "verify.swap", given.Swap)
+		v.swap = compiler{Problem: reference, fieldErrors: p.fieldErrors}.compileSwap("verify.swap", given.Swap)
 	}
 }
 
 // compileShared returns the place of the reference's argument that has the name and the initial content of argument a, or -1. Outputs
 // share their content, unless they are reduced, and so do buffers that either of the two fills. All others are scratch.
-func (p *Problem) compileShared(errs *fieldErrors, a *Argument, reference *Problem) int {
+func (p compiler) compileShared(a *Argument, reference *Problem) int {
 	j := reference.place(a.Name)
 	if j < 0 {
 		if a.Output {
-			errs.addf("verify.spec", "the reference has no argument %s to compare the output with", a.Name)
+			p.addf("verify.spec", "the reference has no argument %s to compare the output with", a.Name)
 		}
 		return -1
 	}
@@ -161,11 +161,11 @@ func (p *Problem) compileShared(errs *fieldErrors, a *Argument, reference *Probl
 	case !a.Output && !(a.Kind.HasContent() && b.Kind.HasContent() && (a.Filled() || b.Filled())):
 		return -1
 	case !b.Kind.HasContent() || !same:
-		errs.addf("verify.spec", "%s holds %v here and is %s of %v in the reference", a.Name, a.Element, b.Kind, b.Element)
+		p.addf("verify.spec", "%s holds %v here and is %s of %v in the reference", a.Name, a.Element, b.Kind, b.Element)
 	case !p.Reduction(a.Name).KeepsLength():
 		return -1
 	case n > 0 && m > 0 && n*a.Element.Size() != m*b.Element.Size():
-		errs.addf("verify.spec", "%s has %d elements of %v here and %d of %v in the reference", a.Name, n, a.Element, m, b.Element)
+		p.addf("verify.spec", "%s has %d elements of %v here and %d of %v in the reference", a.Name, n, a.Element, m, b.Element)
 	}
 	return j
 }
@@ -179,10 +179,10 @@ func (p *Problem) ReferenceVaries() bool {
 func (p *Problem) Shared(i int) int { return p.verify.shared[i] }
 
 // compileSwap returns the two buffers that change places between launches.
-func (p *Problem) compileSwap(errs *fieldErrors, field string, names [2]string) (swap [2]int) {
+func (p compiler) compileSwap(field string, names [2]string) (swap [2]int) {
 	for i, name := range names {
 		if swap[i] = p.place(name); swap[i] < 0 {
-			errs.add(field, p.unknownArgument(name))
+			p.add(field, p.unknownArgument(name))
 		}
 	}
 	if swap[0] < 0 || swap[1] < 0 {
@@ -191,11 +191,11 @@ func (p *Problem) compileSwap(errs *fieldErrors, field string, names [2]string) 
 	a, b := &p.arguments[swap[0]], &p.arguments[swap[1]]
 	switch n, m := p.fixedLen(a), p.fixedLen(b); {
 	case a == b || !a.Kind.HasContent() || a.Kind != b.Kind || !a.Element.Equal(b.Element):
-		errs.addf(field, "want two different buffers of one type")
+		p.addf(field, "want two different buffers of one type")
 	case slices.ContainsFunc(p.arguments, func(o Argument) bool { return o.Alias != "" && (o.Alias == a.Name || o.Alias == b.Name) }):
-		errs.addf(field, "a buffer with an alias cannot change places")
+		p.addf(field, "a buffer with an alias cannot change places")
 	case n > 0 && m > 0 && n != m:
-		errs.addf(field, "%s has %d elements, %s has %d", a.Name, n, b.Name, m)
+		p.addf(field, "%s has %d elements, %s has %d", a.Name, n, b.Name, m)
 	}
 	return swap
 }
@@ -389,14 +389,12 @@ func (p *Problem) Check() func(space.Configuration, map[string]*array.Array) err
 }
 
 // compileExpected returns the right content of the outputs, as read makes it from what is given by name.
-func compileExpected[T any](
-	p *Problem, errs *fieldErrors, field, noun string, given map[string]T, read func(T) (*array.Array, error),
-) map[string]*array.Array {
+func compileExpected[T any](p compiler, field, noun string, given map[string]T, read func(T) (*array.Array, error)) map[string]*array.Array {
 	expected := map[string]*array.Array{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		a, ok := p.argument(name)
 		if !ok || !a.Output {
-			errs.addf(field+"."+name, "no output is named so")
+			p.addf(field+"."+name, "no output is named so")
 			continue
 		}
 		data, err := read(given[name])
@@ -415,12 +413,12 @@ func compileExpected[T any](
 				err = errors.New(text)
 			}
 		}
-		errs.add(field+"."+name, err)
+		p.add(field+"."+name, err)
 		expected[name] = data
 	}
 	for _, a := range p.arguments {
 		if _, ok := given[a.Name]; a.Output && !ok {
-			errs.addf(field, "no %s for the output %s", noun, a.Name)
+			p.addf(field, "no %s for the output %s", noun, a.Name)
 		}
 	}
 	return expected
