@@ -3,8 +3,13 @@ package diffusion
 import (
 	"context"
 	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"time"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -79,3 +84,46 @@ func (e *Experiment) Total() (total PhaseTimes) {
 func (t Timing) plus(u Timing) Timing {
 	return Timing{Steps: t.Steps + u.Steps, Cells: u.Cells, Wall: t.Wall + u.Wall, Device: t.Device + u.Device}
 }
+
+// Write writes the times of all phases, the speed-ups, and how well device and CPU agree.
+func (e *Experiment) Write(w io.Writer) {
+	threads, total := figure.Count(runtime.GOMAXPROCS(0), "thread"), e.Total()
+	rows := [][]string{{
+		"steps", "device", "its kernels", "CPU, " + threads, "CPU, 1 thread", "over all threads", "over 1 thread", "largest difference",
+	}}
+	for _, p := range append(e.Phases, total) {
+		kernels := "–"
+		if p.Device.Device > 0 {
+			kernels = formatDuration(p.Device.Device)
+		}
+		rows = append(rows, []string{
+			strconv.Itoa(p.Steps), formatDuration(p.Device.Wall), kernels, formatDuration(p.All.Wall), formatDuration(p.One.Wall),
+			gain(p.All.Wall, p.Device.Wall), gain(p.One.Wall, p.Device.Wall), figure.Number(p.Difference),
+		})
+	}
+	figure.Columns(w, "  ", func(int) bool { return true }, rows...)
+	fmt.Fprintf(w, "\ncell updates a second: device %s, CPU %s on %s and %s on 1\n",
+		formatRate(total.Device), formatRate(total.All), threads, formatRate(total.One))
+	launches := "the cost of launches is unknown: the driver does not time kernels"
+	if share, ok := total.Device.LaunchShare(); ok {
+		launches = fmt.Sprintf("launches cost %.0f %% of the time", 100*share)
+	}
+	fmt.Fprintf(w, "on the device: %s a launch; with one step a launch, memory would have to move %s GB/s for it; %s\n",
+		figure.Count(e.StepsPerLaunch(), "step"), figure.Number(total.Device.BytesPerSecond()/1e9), launches)
+	fmt.Fprintf(w, "heat in the sheet: %.3f at first; %.3f on the device and %.3f on the CPU now (the rest left through the edges)\n",
+		e.First.Sum(), e.OnDevice.Sum(), e.OnCPU.Sum())
+}
+
+// gain is how many times faster b is than a.
+func gain(a, b time.Duration) string {
+	if b <= 0 {
+		return figure.Number(0) + "×"
+	}
+	return figure.Number(float64(a)/float64(b)) + "×"
+}
+
+func formatDuration(d time.Duration) string {
+	return figure.Milliseconds(float64(d)/float64(time.Millisecond)) + "ms"
+}
+
+func formatRate(t Timing) string { return figure.Number(t.UpdatesPerSecond()/1e9) + " G" }

@@ -159,16 +159,6 @@ func compileSize(given []definition.Expr, constants []definition.Constant) (all 
 	return all, scope, nil
 }
 
-// ProblemSize returns the value of a problem size that is given for a record with some constants.
-func ProblemSize(given []definition.Expr, constants []definition.Constant) (size []int, err error) {
-	all, scope, err := compileSize(given, constants)
-	for _, e := range all {
-		n, failed := e.Int(scope)
-		size, err = append(size, n), errors.Join(err, failed)
-	}
-	return size, err
-}
-
 const addSize = "give another with --size, such as n or nx,ny"
 
 // bufferSizes returns the expressions of the sizes of buffers and images.

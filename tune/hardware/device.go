@@ -11,6 +11,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/ndtune/ndtune/internal/figure"
 )
 
 // A Device is the identity of a device and the limits that matter to tuning. Evaluators report it,
@@ -115,4 +117,29 @@ func (d Device) Environment() map[string]any {
 		"extensions":         d.Extensions,
 		"peak":               d.Peaks.environment(),
 	}
+}
+
+// Details returns what a person may want to know of a device, by name.
+func (d *Device) Details() (rows [][2]string) {
+	row := func(name, value string) { rows = append(rows, [2]string{name, value}) }
+	row("vendor", d.Vendor)
+	row("architecture", d.Architecture)
+	row("driver", d.Driver+", "+strings.TrimSpace(d.Version))
+	units := fmt.Sprint(d.ComputeUnits)
+	if d.ClockMHz > 0 {
+		units += fmt.Sprintf(" at up to %d MHz", d.ClockMHz)
+	}
+	row("compute units", units)
+	row("global memory", fmt.Sprintf("%s, at most %s in one buffer", figure.Bytes(d.GlobalMemory), figure.Bytes(d.MaxAllocation)))
+	row("local memory", figure.Bytes(d.LocalMemory))
+	row("work-group", fmt.Sprintf("at most %d work-items, %s in each dimension", d.MaxWorkGroupSize, figure.Sizes(d.MaxWorkItemSizes)))
+	if d.ComputeMajor > 0 {
+		row("compute cap.", fmt.Sprintf("%d.%d, %d registers a work-group", d.ComputeMajor, d.ComputeMinor, d.Registers))
+	}
+	if d.Wavefront > 0 {
+		row("wavefront", fmt.Sprintf("%d work-items", d.Wavefront))
+	}
+	row("PCI", d.PCI)
+	row("UUID", d.UUID)
+	return rows
 }

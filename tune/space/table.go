@@ -3,6 +3,7 @@ package space
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -200,4 +201,21 @@ func (b *nodes) table(t *Table) (states []*node) {
 		states = append(states, before)
 	}
 	return states
+}
+
+// WriteTable writes the first n configurations in the form of [ReadTable], until an error of interrupted.
+func (s *Space) WriteTable(to io.Writer, n int, interrupted func() error) error {
+	w := bufio.NewWriter(to)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	err := e.Encode(s.Parameters().Names())
+	row := make([]json.RawMessage, s.Parameters().Len())
+	for i := 0; i < n && err == nil; i++ {
+		configuration := s.At(i)
+		for k := range row {
+			row[k], _ = MarshalValue(configuration.At(k)) // which cannot fail
+		}
+		err = cmp.Or(interrupted(), e.Encode(row))
+	}
+	return cmp.Or(err, w.Flush())
 }

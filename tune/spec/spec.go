@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
 
 	"go.yaml.in/yaml/v3"
 
@@ -114,4 +115,15 @@ func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
 	return &Spec{
 		Path: d.path, SourcePath: d.sourcePath, Definition: given, Problem: problem, Sizes: d.sizes, CheckConstants: d.checked, place: d.placed,
 	}, nil
+}
+
+// SourceName returns the file of the kernel's source as the specification names it, or the specification itself if it contains the source.
+func (s *Spec) SourceName() string {
+	if s.SourcePath == "" {
+		return filepath.Base(s.Path)
+	}
+	if relative, err := filepath.Rel(filepath.Dir(s.Path), s.SourcePath); err == nil {
+		return relative
+	}
+	return s.SourcePath
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -137,7 +136,7 @@ func checkSpec(ctx context.Context, t *ui.Console, o *checkOptions) error {
 // on returns how a specification is checked.
 func (o *checkOptions) on(t *ui.Console, s *spec.Spec) (how check.Options, err error) {
 	how = check.Options{
-		File: checkedFile(s), Set: s.CheckConstants, Launches: o.launches, Jobs: cmp.Or(o.jobs, runtime.GOMAXPROCS(0)), Limit: o.limit, TimeLimit: o.timeLimit,
+		File: s.SourceName(), Set: s.CheckConstants, Launches: o.launches, Jobs: cmp.Or(o.jobs, runtime.GOMAXPROCS(0)), Limit: o.limit, TimeLimit: o.timeLimit,
 	}
 	if !o.noSimulator {
 		if how.Simulator, err = check.Oclgrind(); err != nil {
@@ -161,17 +160,6 @@ func (o *checkOptions) on(t *ui.Console, s *spec.Spec) (how check.Options, err e
 		}
 	}
 	return how, nil
-}
-
-// checkedFile returns the file of the kernel's source as the specification names it, or the specification itself if it contains the source.
-func checkedFile(s *spec.Spec) string {
-	if s.SourcePath == "" {
-		return filepath.Base(s.Path)
-	}
-	if relative, err := filepath.Rel(filepath.Dir(s.Path), s.SourcePath); err == nil {
-		return relative
-	}
-	return s.SourcePath
 }
 
 // configurations chooses the configurations to check. Pairs is the number of pairs of values that they cover.
@@ -234,7 +222,7 @@ func checkFinalists(ctx context.Context, j *job.Job, outcome *tune.Outcome) erro
 	}
 	s, d := j.Plan.Spec, j.Place.Devices[0]
 	o := check.Options{
-		File: checkedFile(s), Set: s.CheckConstants, Device: d.Selector(), Identity: *d.Identity, Jobs: runtime.GOMAXPROCS(0),
+		File: s.SourceName(), Set: s.CheckConstants, Device: d.Selector(), Identity: *d.Identity, Jobs: runtime.GOMAXPROCS(0),
 	}
 	var err error
 	if o.Simulator, err = check.Oclgrind(); err != nil {

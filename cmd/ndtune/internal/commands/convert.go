@@ -68,22 +68,10 @@ func convert(ctx context.Context, t *ui.Console, o *convertOptions) error {
 		fmt.Fprintf(t.Notes, "A %s cannot hold %s.\n", formatNames[o.format], lacks)
 	}
 	if len(damaged) > 0 {
-		fmt.Fprint(t.Notes, damageText(o.in, damaged))
+		fmt.Fprintf(t.Notes, "%s: %s left out\n", o.in, figure.Count(len(damaged), "damaged line"))
+		ui.List(t.Notes, 10, damaged)
 	}
 	return nil
-}
-
-// damageText lists the lines that were left out of a run log, with their probable contents.
-func damageText(path string, damaged []record.DamagedLine) string {
-	const most = 10
-	text := fmt.Sprintf("%s: %s left out\n", path, figure.Count(len(damaged), "damaged line"))
-	for _, d := range damaged[:min(most, len(damaged))] {
-		text += fmt.Sprintf("  %s\n", d)
-	}
-	if more := len(damaged) - most; more > 0 {
-		text += fmt.Sprintf("  and %d more\n", more)
-	}
-	return text
 }
 
 func (o *convertOptions) Read(c *cli.Context) (err error) {

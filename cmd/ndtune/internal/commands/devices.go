@@ -15,7 +15,6 @@ import (
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/excerpt"
-	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/observe"
@@ -200,25 +199,9 @@ func printDevice(w io.Writer, l listedDevice) {
 			fmt.Fprintf(w, "    %-16s %s\n", name, value)
 		}
 	}
-	row("vendor", l.Vendor)
-	row("architecture", l.Architecture)
-	row("driver", l.Driver+", "+strings.TrimSpace(l.Version))
-	units := fmt.Sprint(l.ComputeUnits)
-	if l.ClockMHz > 0 {
-		units += fmt.Sprintf(" at up to %d MHz", l.ClockMHz)
+	for _, d := range l.Details() {
+		row(d[0], d[1])
 	}
-	row("compute units", units)
-	row("global memory", fmt.Sprintf("%s, at most %s in one buffer", figure.Bytes(l.GlobalMemory), figure.Bytes(l.MaxAllocation)))
-	row("local memory", figure.Bytes(l.LocalMemory))
-	row("work-group", fmt.Sprintf("at most %d work-items, %s in each dimension", l.MaxWorkGroupSize, figure.Sizes(l.MaxWorkItemSizes)))
-	if l.ComputeMajor > 0 {
-		row("compute cap.", fmt.Sprintf("%d.%d, %d registers a work-group", l.ComputeMajor, l.ComputeMinor, l.Registers))
-	}
-	if l.Wavefront > 0 {
-		row("wavefront", fmt.Sprintf("%d work-items", l.Wavefront))
-	}
-	row("PCI", l.PCI)
-	row("UUID", l.UUID)
 	for _, i := range l.Instruments {
 		row(i.Quantity, i.String())
 	}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -16,11 +15,9 @@ import (
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/each"
-	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/export"
-	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
@@ -69,7 +66,7 @@ func (o *exportOptions) Read(c *cli.Context) error {
 	if c.NArg() < 2 {
 		return ui.Wrong("want a specification and at least one record of its kernel: %s %s", c.Command.HelpName, c.Command.ArgsUsage)
 	}
-	o.spec, o.records, o.problemSize = c.Args().First(), c.Args().Tail(), splitExpressions(o.size)
+	o.spec, o.records, o.problemSize = c.Args().First(), c.Args().Tail(), export.SplitSize(o.size)
 	for name := range strings.SplitSeq(o.lang, ",") {
 		if languages[name] == nil {
 			return ui.Wrong("--lang %s: %q is none of c, python", o.lang, name)
@@ -90,7 +87,7 @@ func exportFiles(ctx context.Context, t *ui.Console, o *exportOptions) error {
 		if err != nil {
 			return ui.Usage(err)
 		}
-		if err := giveSize(r, o.problemSize); err != nil {
+		if err := export.GiveSize(r, o.problemSize); err != nil {
 			return ui.Wrong("%s: --problem-size: %w", path, err)
 		}
 		best, err := wisdom.FromLog(r, wisdom.Source{Key: o.key})
@@ -143,37 +140,4 @@ func exportFiles(ctx context.Context, t *ui.Console, o *exportOptions) error {
 		fmt.Fprintln(t.Out, path)
 	}
 	return nil
-}
-
-// giveSize gives a record the size of the problem, if it is an option.
-func giveSize(r *record.Record, expressions []definition.Expr) error {
-	if expressions == nil {
-		return nil
-	}
-	size, err := export.ProblemSize(expressions, r.Header.Constants)
-	switch own := r.Header.ProblemSize; {
-	case err != nil:
-		return err
-	case len(own) > 0 && !slices.Equal(own, size):
-		return fmt.Errorf("the record's size is %s, not %s", figure.Sizes(own), figure.Sizes(size))
-	}
-	r.Header.ProblemSize = size
-	return nil
-}
-
-// splitExpressions splits a text at the commas that are not within parentheses.
-func splitExpressions(text string) (all []definition.Expr) {
-	start, depth := 0, 0
-	for i, c := range text + "," {
-		switch {
-		case c == '(' || c == '[':
-			depth++
-		case c == ')' || c == ']':
-			depth--
-		case c == ',' && depth <= 0 && text != "":
-			all = append(all, strings.TrimSpace(text[start:i]))
-			start = i + 1
-		}
-	}
-	return all
 }

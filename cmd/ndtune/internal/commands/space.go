@@ -1,10 +1,7 @@
 package commands
 
 import (
-	"bufio"
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -100,7 +97,11 @@ func showSpace(ctx context.Context, t *ui.Console, o *spaceOptions) error {
 		return nil
 	}
 	if o.json {
-		return o.write(ctx, w, configurations)
+		err := configurations.WriteTable(w, o.listed(configurations), ctx.Err)
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("print the configurations: %w", err)
+		}
+		return err
 	}
 	fmt.Fprintf(w, "configurations: %s of %s combinations, built in %s\n",
 		configurations.Size(), configurations.CartesianSize(), took.Round(10*time.Microsecond))
@@ -173,26 +174,6 @@ func (o *spaceOptions) list(ctx context.Context, w io.Writer, s *space.Space) er
 		fmt.Fprintf(w, "… and %d more (--limit -1 lists all)\n", rest)
 	}
 	return nil
-}
-
-// write writes the first configurations, or all, in the form of [space.ReadTable].
-func (o *spaceOptions) write(ctx context.Context, to io.Writer, s *space.Space) error {
-	w := bufio.NewWriter(to)
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	err := e.Encode(s.Parameters().Names())
-	row := make([]json.RawMessage, s.Parameters().Len())
-	for i := 0; i < o.listed(s) && err == nil; i++ {
-		configuration := s.At(i)
-		for k := range row {
-			row[k], _ = space.MarshalValue(configuration.At(k)) // which cannot fail
-		}
-		err = cmp.Or(ctx.Err(), e.Encode(row))
-	}
-	if err = cmp.Or(err, w.Flush()); err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("print the configurations: %w", err)
-	}
-	return err
 }
 
 // listed is how many configurations --limit lists.

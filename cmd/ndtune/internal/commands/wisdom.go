@@ -250,14 +250,8 @@ func chooseWisdom(t *ui.Console, f *wisdom.File, o *wisdomShowOptions) error {
 
 // noteSkipped lists the first lines that could not be read.
 func noteSkipped(w io.Writer, path string, f *wisdom.File) {
-	const most = 5
 	if n := len(f.Skipped); n > 0 {
 		fmt.Fprintf(w, "%s: %s skipped\n", path, figure.Count(n, "line"))
-		for _, s := range f.Skipped[:min(n, most)] {
-			fmt.Fprintf(w, "  %s\n", s)
-		}
-		if n > most {
-			fmt.Fprintf(w, "  and %d more\n", n-most)
-		}
+		ui.List(w, 5, f.Skipped)
 	}
 }

@@ -5,14 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -116,7 +112,8 @@ func runDiffusion(ctx context.Context, t *ui.Console, o *diffusionRunOptions) er
 			return err
 		}
 	}
-	printExperiment(t.Out, title, e)
+	fmt.Fprintf(t.Out, "%s\n\n", title)
+	e.Write(t.Out)
 	if o.plot == "" {
 		return nil
 	}
@@ -221,46 +218,3 @@ func newExperiment(
 	kernel := strings.TrimSuffix(path.Base(s.Path), ".yaml")
 	return e, fmt.Sprintf("Using: %s\nfield: %d × %d cells; %s: %s", identity.Name, nx, ny, kernel, configuration), err
 }
-
-// printExperiment prints the times of all phases, the speed-ups, and how well device and CPU agree.
-func printExperiment(w io.Writer, title string, e *diffusion.Experiment) {
-	threads, total := figure.Count(runtime.GOMAXPROCS(0), "thread"), e.Total()
-	fmt.Fprintf(w, "%s\n\n", title)
-	rows := [][]string{{
-		"steps", "device", "its kernels", "CPU, " + threads, "CPU, 1 thread", "over all threads", "over 1 thread", "largest difference",
-	}}
-	for _, p := range append(e.Phases, total) {
-		kernels := "–"
-		if p.Device.Device > 0 {
-			kernels = formatDuration(p.Device.Device)
-		}
-		rows = append(rows, []string{
-			strconv.Itoa(p.Steps), formatDuration(p.Device.Wall), kernels, formatDuration(p.All.Wall), formatDuration(p.One.Wall),
-			ui.FormatGain(ratio(p.All.Wall, p.Device.Wall)), ui.FormatGain(ratio(p.One.Wall, p.Device.Wall)), figure.Number(p.Difference),
-		})
-	}
-	figure.Columns(w, "  ", func(int) bool { return true }, rows...)
-	fmt.Fprintf(w, "\ncell updates a second: device %s, CPU %s on %s and %s on 1\n",
-		formatRate(total.Device), formatRate(total.All), threads, formatRate(total.One))
-	launches := "the cost of launches is unknown: the driver does not time kernels"
-	if share, ok := total.Device.LaunchShare(); ok {
-		launches = fmt.Sprintf("launches cost %.0f %% of the time", 100*share)
-	}
-	fmt.Fprintf(w, "on the device: %s a launch; with one step a launch, memory would have to move %s GB/s for it; %s\n",
-		figure.Count(e.StepsPerLaunch(), "step"), figure.Number(total.Device.BytesPerSecond()/1e9), launches)
-	fmt.Fprintf(w, "heat in the sheet: %.3f at first; %.3f on the device and %.3f on the CPU now (the rest left through the edges)\n",
-		e.First.Sum(), e.OnDevice.Sum(), e.OnCPU.Sum())
-}
-
-func ratio(a, b time.Duration) float64 {
-	if b <= 0 {
-		return 0
-	}
-	return float64(a) / float64(b)
-}
-
-func formatDuration(d time.Duration) string {
-	return ui.FormatTime(float64(d) / float64(time.Millisecond))
-}
-
-func formatRate(t diffusion.Timing) string { return figure.Number(t.UpdatesPerSecond()/1e9) + " G" }

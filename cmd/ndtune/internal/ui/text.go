@@ -73,3 +73,13 @@ func Join[T any](between string, text func(T) string, values ...T) string {
 
 // FormatGain formats a ratio of times: «1.36×».
 func FormatGain(ratio float64) string { return figure.Number(ratio) + "×" }
+
+// List prints a line for each thing, of at most so many.
+func List[T fmt.Stringer](w io.Writer, most int, all []T) {
+	for _, one := range all[:min(most, len(all))] {
+		fmt.Fprintf(w, "  %s\n", one)
+	}
+	if more := len(all) - most; more > 0 {
+		fmt.Fprintf(w, "  and %d more\n", more)
+	}
+}
