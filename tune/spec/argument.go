@@ -15,8 +15,8 @@ func (f field) argument() (a definition.Argument) {
 	var sizes []definition.Expr
 	var image definition.Image
 	f.keys(
-		key("name", &a.Name, field.text).means("text", "the name of the argument in this specification; required"),
-		key("type", &a.Type, field.text).means("text", "the type of an element, such as float32; required, except for images and samplers"),
+		key("name", &a.Name, field.text).means("text", "the name of the argument in this specification").required(),
+		key("type", &a.Type, field.text).means("text", "the type of an element, such as float32").required("image", "sampler"),
 		key("size", &sizes, field.expressions).
 			means("expression or list", "the elements of a buffer, or the pixels of an image by dimension"),
 		key("image", &image.Shape, field.text).means("text", "the shape of an image: 1d, 2d, 3d, 1d_array, 2d_array or 1d_buffer"),
@@ -31,15 +31,11 @@ func (f field) argument() (a definition.Argument) {
 		key("local_size", &a.LocalSize, field.expression).means("expression", "the elements of local memory for each work-group"),
 		key("alias", &a.Alias, field.text).means("text", "the argument whose buffer the kernel gets for this argument, too"),
 	)
-	f.require("name")
 	if f.has("image") {
 		image.Size = sizes
 		a.Image = &image
 		f.require("format")
 		return a
-	}
-	if a.Sampler == nil {
-		f.require("type")
 	}
 	if f.has("format") {
 		f.failKey("format", "only an image has a format: give image, too")
@@ -70,15 +66,10 @@ func (f field) types() (types []definition.StructType) {
 		t := definition.StructType{Name: e.key}
 		for _, member := range e.value.entries() {
 			given := definition.StructField{Name: member.key}
-			if member.value.node.Kind == yaml.MappingNode {
-				member.value.keys(
-					key("type", &given.Type, field.text).means("text", "the type of the field; required"),
-					key("count", &given.Count, field.expression).means("expression", "the length of an array"),
-				)
-				member.value.require("type")
-			} else {
-				given.Type = member.value.text()
-			}
+			member.value.keysOrFirst(
+				key("type", &given.Type, field.text).means("text", "the type of the field").required(),
+				key("count", &given.Count, field.expression).means("expression", "the length of an array"),
+			)
 			t.Fields = append(t.Fields, given)
 		}
 		types = append(types, t)

@@ -16,19 +16,19 @@ func (f field) definition() (d definition.Definition) {
 	var sizes, checked field
 	var choose string
 	f.keys(
-		key("kernel", &d.Kernel, field.kernel).means("mapping", "the function and its source; required"),
+		key("kernel", &d.Kernel, field.kernel).means("mapping", "the function and its source").required(),
 		key("constants", &d.Constants, field.constants).means("mapping", "macros with the same value in all configurations"),
 		key("sizes", &sizes, field.itself).means("list or mapping", "the values of constants at several sizes that are tuned together"),
 		key("kernels", &d.Stages, listOf(field.stage)).means("list", "the launches of a pipeline of several kernels"),
-		key("problem_size", &d.ProblemSize, field.expressions).means("expression or list", "the elements that the grid covers; required"),
+		key("problem_size", &d.ProblemSize, field.expressions).means("expression or list", "the elements that the grid covers").required("kernels"),
 		key("block_size", &d.BlockSize, dimensions(field.expression)).
 			means("expression or mapping", "the local size; default: block_size_x, _y and _z"),
 		key("grid_div", &d.GridDiv, dimensions(field.divisors)).
 			means("expression or mapping", "the divisors of the problem size; default: the local size"),
 		key("global_offset", &d.GlobalOffset, field.expressions).means("expression or list", "the first global id; default: 0"),
 		key("types", &d.Types, field.types).means("mapping", "structs that arguments have as their type"),
-		key("arguments", &d.Arguments, listOf(field.argument)).means("list", "the arguments of the kernel; required"),
-		key("parameters", &d.Parameters, field.parameters).means("mapping", "the tunable macros and their values; required"),
+		key("arguments", &d.Arguments, listOf(field.argument)).means("list", "the arguments of the kernel").required(),
+		key("parameters", &d.Parameters, field.parameters).means("mapping", "the tunable macros and their values").required(),
 		key("restrictions", &d.Restrictions, listOf(field.restriction)).means("list", "conditions that a configuration must satisfy"),
 		key("build_restrictions", &d.BuildRestrictions, listOf(field.expression)).
 			means("list", "conditions that a built kernel must satisfy"),
@@ -52,11 +52,6 @@ func (f field) definition() (d definition.Definition) {
 	if checked.node != nil {
 		f.checked = checked.checkedConstants(d.Constants)
 	}
-	f.require("kernel")
-	if !f.has("kernels") {
-		f.require("problem_size")
-	}
-	f.require("arguments", "parameters")
 	return d
 }
 
@@ -64,9 +59,8 @@ func (f field) definition() (d definition.Definition) {
 func (f field) checkedConstants(constants []definition.Constant) (set map[string]space.Value) {
 	var given field
 	f.keys(
-		key("set", &given, field.itself).means("mapping", "the constants with other values in a check; required"),
+		key("set", &given, field.itself).means("mapping", "the constants with other values in a check").required(),
 	)
-	f.require("set")
 	if given.node == nil {
 		return nil
 	}
@@ -100,15 +94,10 @@ func (f field) stage() (s definition.Stage) {
 func (f field) constants() (constants []definition.Constant) {
 	for _, e := range f.entries() {
 		c := definition.Constant{Name: e.key}
-		if e.value.node.Kind == yaml.MappingNode {
-			e.value.keys(
-				key("value", &c.Value, field.value).means("value", "the value of the constant; required"),
-				key("host", &c.Host, field.boolean).means("true or false", "whether only expressions know the constant"),
-			)
-			e.value.require("value")
-		} else {
-			c.Value = e.value.value()
-		}
+		e.value.keysOrFirst(
+			key("value", &c.Value, field.value).means("value", "the value of the constant").required(),
+			key("host", &c.Host, field.boolean).means("true or false", "whether only expressions know the constant"),
+		)
 		if c.Value != nil {
 			constants = append(constants, c)
 		}
@@ -187,11 +176,10 @@ func (f field) objective() (o score.Objective) {
 		return o
 	}
 	f.keys(
-		key("name", &o.Name, field.text).means("text", "time, time_mean, time_min, an observed quantity or a metric; required"),
+		key("name", &o.Name, field.text).means("text", "time, time_mean, time_min, an observed quantity or a metric").required(),
 		key("direction", &o.Maximize, func(f field) bool { return f.choice("minimize", "maximize") == "maximize" }).
 			means("minimize or maximize", "the better values; default: minimize"),
 	)
-	f.require("name")
 	return o
 }
 

@@ -101,10 +101,7 @@ func (d *document) check(given definition.Definition) *problem.Problem {
 	return problem
 }
 
-// A placer gives an error of a field of the definition its position.
-type placer func(field string, err error) *Error
-
-// placed is a placer. The error is about the option that gives the field its value, or else about
+// placed gives an error of a field of the definition its position. The error is about the option that gives the field its value, or else about
 // the field in the file.
 func (d *document) placed(name string, err error) *Error {
 	if option, ok := d.option(name); ok {

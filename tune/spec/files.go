@@ -18,6 +18,17 @@ import (
 // in a specification have slashes and are relative to the folder of the file that contains them.
 type files struct{ fsys fs.FS }
 
+// A bundle is any other file system, whose paths have slashes. Paths outside of it do not exist.
+type bundle struct{ fs.FS }
+
+func (b bundle) Open(name string) (fs.File, error) {
+	clean := path.Clean(filepath.ToSlash(name))
+	if !fs.ValidPath(clean) {
+		return nil, fs.ErrNotExist
+	}
+	return b.FS.Open(clean)
+}
+
 // osFiles is the operating system's file system, with its own paths.
 type osFiles struct{}
 
@@ -37,18 +48,6 @@ func (f files) beside(file, name string) string {
 		return name
 	}
 	return filepath.Join(filepath.Dir(file), name)
-}
-
-// inside returns a path in the form that the file system takes. Paths outside of it do not exist.
-func (f files) inside(name string) (string, error) {
-	if f.onDisk() {
-		return name, nil
-	}
-	clean := path.Clean(filepath.ToSlash(name))
-	if !fs.ValidPath(clean) {
-		return "", fs.ErrNotExist
-	}
-	return clean, nil
 }
 
 // maxFileSize bounds the time that a mistaken argument, such as a recorded space, can take.
@@ -73,10 +72,6 @@ func (f files) open(name string) (fs.File, error) {
 	if err := f.checkRegular(name); err != nil {
 		return nil, err
 	}
-	name, err := f.inside(name)
-	if err != nil {
-		return nil, err
-	}
 	file, err := f.fsys.Open(name)
 	return file, disk.WithoutPath(err)
 }
@@ -91,10 +86,6 @@ func (f files) checkRegular(name string) error {
 }
 
 func (f files) stat(name string) (fs.FileInfo, error) {
-	name, err := f.inside(name)
-	if err != nil {
-		return nil, err
-	}
 	info, err := fs.Stat(f.fsys, name)
 	return info, disk.WithoutPath(err)
 }
@@ -119,10 +110,6 @@ func (e *missingFile) Unwrap() error { return e.err }
 
 // neighbours returns the names in the folder of a file.
 func (f files) neighbours(name string) []string {
-	dir, err := f.inside(filepath.Dir(name))
-	if err != nil {
-		return nil
-	}
-	entries, _ := fs.ReadDir(f.fsys, dir) // without names there is no suggestion
+	entries, _ := fs.ReadDir(f.fsys, filepath.Dir(name)) // without names there is no suggestion
 	return each.Of(entries, fs.DirEntry.Name)
 }

@@ -48,7 +48,7 @@ func (f field) kernel() (k definition.Kernel) {
 	case f.has("file"):
 		k.Source, k.SourceName = file.sourceFile(dirs)
 	default:
-		k.Source, k.SourceName = source.sourceText(dirs)
+		k.Source, k.SourceName = source.resolveText(source.text(), dirs)
 	}
 	return k
 }
@@ -74,8 +74,8 @@ func (f field) sourceFile(includeDirs []string) (text, named string) {
 		f.failf("the list has no file")
 		return "", ""
 	}
-	if len(names) > 1 {
-		return f.joined(names, includeDirs)
+	if len(names) > 1 { // as if a file included them one after the other
+		return f.resolveText("#include \""+strings.Join(each.Of(names, filepath.ToSlash), "\"\n#include \"")+"\"\n", includeDirs)
 	}
 	text, err := source.ResolveIncludes(f.readBeside, names[0], includeDirs)
 	if err != nil {
@@ -86,24 +86,10 @@ func (f field) sourceFile(includeDirs []string) (text, named string) {
 	return text, filepath.ToSlash(names[0])
 }
 
-// joined reads a source in several files, as if a file included them one after the other.
-func (f field) joined(names, includeDirs []string) (text, named string) {
-	directives := ""
-	for _, name := range names {
-		directives += fmt.Sprintf("#include \"%s\"\n", filepath.ToSlash(name))
-	}
-	return f.resolveText(directives, includeDirs)
-}
-
 func (d *document) readBeside(name string) ([]byte, error) { return d.read(d.beside(d.path, name)) }
 
-// sourceText returns the source that the field itself holds, and its name. Messages of the compiler count lines
-// from its first.
-func (f field) sourceText(includeDirs []string) (text, named string) {
-	return f.resolveText(f.text(), includeDirs)
-}
-
-// resolveText resolves the includes of a text in the place of the field.
+// resolveText resolves the includes of a text in the place of the field, and returns its name. Messages of the compiler count lines from
+// its first.
 func (f field) resolveText(content string, includeDirs []string) (text, named string) {
 	own := filepath.Base(f.path) + ":" + f.name
 	read := func(name string) ([]byte, error) {

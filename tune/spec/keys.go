@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,6 +47,9 @@ type reader struct {
 	key          string
 	typ, meaning string // see [Key]
 	read         func(field)
+
+	needed bool
+	unless []string // keys of the mapping with which the key is not needed
 }
 
 // key returns the reader that stores what read returns.
@@ -58,6 +60,16 @@ func key[T any](name string, to *T, read func(field) T) reader {
 // means describes the key.
 func (r reader) means(typ, meaning string) reader {
 	r.typ, r.meaning = typ, meaning
+	return r
+}
+
+// required makes the key required, unless the mapping has one of some others.
+func (r reader) required(unless ...string) reader {
+	r.needed, r.unless = true, unless
+	r.meaning += "; required"
+	if len(unless) > 0 {
+		r.meaning += ", except with " + strings.Join(unless, " or ")
+	}
 	return r
 }
 
@@ -91,6 +103,20 @@ next:
 		}
 		f.failAt(e.value.name, e.at, fmt.Errorf("unknown key%s", hint))
 	}
+	for _, r := range readers {
+		if r.needed && !slices.ContainsFunc(r.unless, f.has) {
+			f.require(r.key)
+		}
+	}
+}
+
+// keysOrFirst is keys for a mapping. Any other value is that of the first key.
+func (f field) keysOrFirst(readers ...reader) {
+	if f.node.Kind == yaml.MappingNode {
+		f.keys(readers...)
+	} else {
+		readers[0].read(f)
+	}
 }
 
 // has reports whether a mapping has a key, perhaps misspelt.
@@ -99,15 +125,10 @@ func (f field) has(key string) bool {
 	return ok || f.faulty[f.pathOf(key)]
 }
 
-// require adds errors for missing keys.
-func (f field) require(keys ...string) {
-	if f.node.Kind != yaml.MappingNode {
-		return
-	}
-	for _, key := range keys {
-		if !f.has(key) {
-			f.failAt(f.pathOf(key), f.locate(f.name), errors.New("the key is missing"))
-		}
+// require adds an error for a missing key.
+func (f field) require(key string) {
+	if f.node.Kind == yaml.MappingNode && !f.has(key) {
+		f.failKey(key, "the key is missing")
 	}
 }
 

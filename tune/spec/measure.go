@@ -88,10 +88,9 @@ func (f field) instrument() (i definition.Instrument) {
 		key("timeout", &command.Timeout, field.duration).means("duration", "the time that an answer may take; default: 5s"),
 		key("registered", &i.Registered, field.text).means("text", "the name by which a Go program registered the instrument"),
 		key("each", &i.Each, field.text).means("text", "what it frames: window, launch or configuration; default: window"),
-		key("quantities", &i.Quantities, oneOrMore(field.text)).means("text or list", "the quantities that it gives; required"),
+		key("quantities", &i.Quantities, oneOrMore(field.text)).means("text or list", "the quantities that it gives").required(),
 		key("window", &i.Window, field.duration).means("duration", "the time for which a kernel is repeated, at least"),
 	)
-	f.require("quantities")
 	i.Command = f.complete(command)
 	return i
 }

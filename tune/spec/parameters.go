@@ -111,11 +111,8 @@ func (f field) rangeValues() []space.Value {
 
 // rounded returns the nearest number with at most 15 digits: 0.3 for 0.1 + 0.1 + 0.1.
 func rounded(v float64) float64 {
-	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 15, 64), 64)
-	if err != nil {
-		return v
-	}
-	return r
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 15, 64), 64)
+	return v
 }
 
 // powersOfTwo reads the powers of two from first to last, which must be powers themselves.

@@ -85,10 +85,8 @@ func tagged(n *yaml.Node) (space.Value, error) {
 	if i, ok := v.(int); ok && n.Tag == "!!float" {
 		return float64(i), nil
 	}
-	for tag, example := range map[string]space.Value{"!!int": 0, "!!float": 0.0, "!!bool": false} {
-		if n.Tag == tag && fmt.Sprintf("%T", v) == fmt.Sprintf("%T", example) {
-			return v, nil
-		}
+	if fmt.Sprintf("%T", v) == map[string]string{"!!int": "int", "!!float": "float64", "!!bool": "bool"}[n.Tag] {
+		return v, nil
 	}
 	return nil, fmt.Errorf("the tag %s does not fit %q", n.Tag, excerpt.Of(n.Value))
 }

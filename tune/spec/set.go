@@ -28,7 +28,11 @@ func (o Options) setKeys(d *document, root *yaml.Node) *yaml.Node {
 			continue
 		}
 		s := keySetter{document: d, option: "--set " + name + "=" + o.Set[name]}
-		changed, err := s.set(root, path, o.Set[name])
+		value, err := optionNode(o.Set[name])
+		var changed *yaml.Node
+		if err == nil {
+			changed, err = s.at(root, "", path, value)
+		}
 		if err != nil {
 			d.failAt(s.option, position{}, err)
 			continue
@@ -55,15 +59,6 @@ func comparePaths(a, b string) int {
 type keySetter struct {
 	*document
 	option string
-}
-
-// set returns the root with the value at the path.
-func (s keySetter) set(root *yaml.Node, path, text string) (*yaml.Node, error) {
-	value, err := optionNode(text)
-	if err != nil {
-		return nil, err
-	}
-	return s.at(root, "", path, value)
 }
 
 // optionNode parses the value of an option as YAML. Its nodes have no position in the file.

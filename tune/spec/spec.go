@@ -34,7 +34,7 @@ type Spec struct {
 	// CheckConstants are constants that have other values than in the definition if [check.Run] simulates.
 	CheckConstants map[string]space.Value
 
-	place placer
+	place func(field string, err error) *Error // gives an error of a field of the definition its position
 }
 
 // Space constructs the search space on a device. Errors of restrictions are [Errors].
@@ -80,6 +80,9 @@ func Load(path string, o Options) (*Spec, error) { return LoadFS(osFiles{}, path
 // LoadFS is Load for a specification in a file system, which must also contain the files that the
 // specification names.
 func LoadFS(fsys fs.FS, path string, o Options) (*Spec, error) {
+	if fsys != (osFiles{}) {
+		fsys = bundle{fsys}
+	}
 	d := newDocument(files{fsys}, path)
 	d.text = o.Text
 	root, errs := d.parse()

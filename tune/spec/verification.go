@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/definition"
@@ -74,15 +72,10 @@ func (f field) duration() time.Duration {
 // comparison reads the name of a reduction, or {as: …, rows: …}.
 func (f field) comparison() (c definition.Comparison) {
 	reduction := func(f field) array.Reduction { return array.Reduction(f.text()) }
-	if f.node.Kind != yaml.MappingNode {
-		c.As = reduction(f)
-		return c
-	}
-	f.keys(
-		key("as", &c.As, reduction).means("text", "sum, min, max, mean, norm or multiset; required"),
+	f.keysOrFirst(
+		key("as", &c.As, reduction).means("text", "sum, min, max, mean, norm or multiset").required(),
 		key("rows", &c.Rows, field.expression).means("expression", "the number of rows that are reduced one by one; default: 1"),
 	)
-	f.require("as")
 	return c
 }
 
