@@ -45,14 +45,8 @@ func (e *End) Cause() string {
 // telling finds lines in which programs say why they give up. LLVM prints a stack after them.
 var telling = regexp.MustCompile(`(?i)error|assert|fatal|abort|terminate|what\(\)`)
 
-// LastWords are the last lines that the child printed, without a Go dump, and before them the last line that says why, if it is not
-// among them.
-func (e *End) LastWords() string {
-	words, _ := e.lastWords()
-	return words
-}
-
-// lastWords returns LastWords, and of all lines the last one that says why, or else the last one.
+// lastWords returns the last lines that the child printed, without a Go dump, and before them the last line that says why, if it is not
+// among them. Why is that line, or else the last one.
 func (e *End) lastWords() (words, why string) {
 	_, text := dump(e.Printed)
 	lines := strings.Split(strings.TrimSpace(text), "\n")

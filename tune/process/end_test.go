@@ -79,7 +79,8 @@ func TestExplain(t *testing.T) {
 		{(&End{Printed: "double free or corruption (out)\n" + dumpOfAbort}).Explain(""), "by signal SIGABRT (abort); it printed last: double free or corruption (out)"},
 		{(&End{Printed: "building\nLLVM ERROR: out of registers\nPLEASE submit a bug report\nStack dump:\n" + dumpOfAbort}).Explain(""),
 			"by signal SIGABRT (abort); it printed last: LLVM ERROR: out of registers\nbuilding\nLLVM ERROR: out of registers\nPLEASE submit a bug report\nStack dump:"},
-		{(&End{Printed: "k.cl: Assertion failed\n" + strings.Repeat("#0 main\n", 20)}).LastWords(), "k.cl: Assertion failed\n…\n" + strings.TrimSpace(strings.Repeat("#0 main\n", lastLines))},
+		{(&End{Printed: "k.cl: Assertion failed\n" + strings.Repeat("#0 main\n", 20)}).Explain(""),
+			"for a reason that the system does not tell; it printed last: k.cl: Assertion failed\nk.cl: Assertion failed\n…\n" + strings.TrimSpace(strings.Repeat("#0 main\n", lastLines))},
 		{(&End{Printed: "\n \n", Garbled: fmt.Errorf("duplicate type")}).Explain(""), "for a reason that the system does not tell, after a message that makes no sense (duplicate type)"},
 	} {
 		if c.got != c.want {

@@ -105,7 +105,7 @@ func TestAChildAnswersAndEnds(t *testing.T) {
 		}
 		close(c.Requests)
 		e := next(t, h)
-		if e.End == nil || !strings.HasPrefix(e.End.Cause(), want) || !strings.HasPrefix(e.End.LastWords(), "printed") || e.End.FromOutside() {
+		if e.End == nil || !strings.HasPrefix(e.End.Cause(), want) || !strings.Contains(e.End.Explain(""), "it printed last: printed") || e.End.FromOutside() {
 			t.Errorf("%d: %+v, want %s", n, e.End, want)
 		}
 	}
