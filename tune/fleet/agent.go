@@ -93,7 +93,7 @@ func (a *Agent) Run(ctx context.Context, c *Connection) error {
 	for i, d := range a.Devices {
 		s := &station{agent: a, connection: c, device: d, asked: map[string]measurement{}, news: make(chan struct{}, 1)}
 		s.announcement = Announcement{
-			Protocol: Protocol, Tool: a.Tool, Agent: fmt.Sprintf("%s_%d", id, i), Machine: a.Machine, Process: os.Getpid(),
+			header: ours, Tool: a.Tool, Agent: fmt.Sprintf("%s_%d", id, i), Machine: a.Machine, Process: os.Getpid(),
 			Selector: d.Selector, Device: d.Identity, Capacity: 1, Since: time.Now(),
 		}
 		all.Go(func() { s.announce(ctx) })

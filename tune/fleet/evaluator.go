@@ -95,7 +95,7 @@ func Open(ctx context.Context, c *Connection, p *problem.Problem, d hardware.Dev
 		connection: c, note: o.Note, device: d, devices: map[string]Announcement{}, changed: make(chan struct{}), problem: p,
 		answers: make(chan answer), early: map[string]answer{}, answered: map[string]bool{},
 		search: search{
-			Protocol: Protocol, ID: cmp.Or(o.Search, rand.Text()), Begun: rand.Text(), Kernel: p.KernelName(),
+			header: ours, ID: cmp.Or(o.Search, rand.Text()), Begun: rand.Text(), Kernel: p.KernelName(),
 			Digest: p.Digest(), Object: p.Digest(), Device: d, Worker: o.Worker,
 		},
 	}
@@ -199,7 +199,7 @@ func (e *Evaluator) present() []Announcement {
 	return slices.Collect(maps.Values(e.devices))
 }
 
-// hopeful returns a channel that is closed when the devices change, or an error if all of them refuse the search.
+// hopeful returns a channel that is closed when the devices change, and an error if all of them refuse the search.
 func (e *Evaluator) hopeful() (changed <-chan struct{}, err error) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -213,7 +213,7 @@ func (e *Evaluator) hopeful() (changed <-chan struct{}, err error) {
 	}
 	if len(refusals) > 0 && len(refusals) == len(e.devices) {
 		slices.Sort(refusals)
-		return nil, fmt.Errorf("no agent works for this search:\n%s", strings.Join(refusals, "\n"))
+		return e.changed, fmt.Errorf("no agent works for this search:\n%s", strings.Join(refusals, "\n"))
 	}
 	return e.changed, nil
 }
@@ -260,7 +260,7 @@ func (e *Evaluator) Evaluated() int {
 // Observe implements [tune.Prober].
 func (e *Evaluator) Observe(best tune.Result) {
 	best.Metrics, best.AtFinal, best.Readings = nil, nil, nil // agents do not need them, and JSON has no NaN
-	data := encode(bestOf{Protocol, valuesOf(best.Configuration), best})
+	data := encode(bestOf{ours, valuesOf(best.Configuration), best})
 	_ = e.connection.nats.Publish(bestSubjects+e.search.ID, data) // only saves time
 }
 

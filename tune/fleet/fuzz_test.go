@@ -23,14 +23,14 @@ func FuzzMessage(f *testing.F) {
 	result := tune.Result{Status: tune.Correct, Times: []float64{1.5, 1e-300}, Timestamp: now, Metrics: []score.MetricValue{{Name: "GB/s", Value: 3}},
 		Readings: []hardware.Reading{{Quantity: hardware.Clock, Value: 1200}}}
 	for i, m := range []versioned{
-		Announcement{Protocol: Protocol, Agent: "a", Machine: "m", Selector: "0:0", Device: gpu, Since: now, Refused: []Refusal{{"s", "why"}}, Silence: 1},
-		search{Protocol: Protocol, ID: "s", Device: gpu, Worker: worker.Options{Iterations: 3, Peaks: &hardware.Peaks{}}},
-		work{Protocol: Protocol, Key: "k.1", Values: some},
-		answer{Protocol: Protocol, Search: "s", Key: "k.1", Device: "m/0:0", Result: result},
-		answer{Protocol: Protocol, Turns: []tune.Turns{{Times: []float64{1, 2}}, {Reason: "why"}}, Failed: "no"},
-		bestOf{Protocol: Protocol, Values: some, Result: result},
-		measurement{Protocol: Protocol, Configurations: []space.Named{some, some}, Rounds: 7},
-		measurement{Protocol: Protocol, Configurations: []space.Named{some, some}, Probe: true},
+		Announcement{header: ours, Agent: "a", Machine: "m", Selector: "0:0", Device: gpu, Since: now, Refused: []Refusal{{"s", "why"}}, Silence: 1},
+		search{header: ours, ID: "s", Device: gpu, Worker: worker.Options{Iterations: 3, Peaks: &hardware.Peaks{}}},
+		work{header: ours, Key: "k.1", Values: some},
+		answer{header: ours, Search: "s", Key: "k.1", Device: "m/0:0", Result: result},
+		answer{header: ours, Turns: []tune.Turns{{Times: []float64{1, 2}}, {Reason: "why"}}, Failed: "no"},
+		bestOf{header: ours, Values: some, Result: result},
+		measurement{header: ours, Configurations: []space.Named{some, some}, Rounds: 7},
+		measurement{header: ours, Configurations: []space.Named{some, some}, Probe: true},
 	} {
 		f.Add(byte(i), encode(m))
 	}

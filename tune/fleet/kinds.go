@@ -45,18 +45,14 @@ func Listed(kinds []Kind) (all []device.Listed) {
 // Kinds returns the kinds of devices that are in the fleet. With a number of agents, it waits until there are as many. Note gets a sentence
 // for the user then.
 func (c *Connection) Kinds(ctx context.Context, agents int, note func(text string)) ([]Kind, error) {
-	type process struct {
-		machine string
-		id      int
-	}
 	for before := -1; ; {
 		all, err := c.Devices(ctx)
 		if err != nil {
 			return nil, err
 		}
-		there := map[process]bool{}
+		there := map[string]bool{} // processes
 		for _, a := range all {
-			there[process{a.Machine, a.Process}] = true
+			there[fmt.Sprint(a.Machine, "/", a.Process)] = true
 		}
 		switch {
 		case agents == 0 && len(all) == 0:

@@ -360,7 +360,7 @@ func TestWorkGoesBackToAServerThatWasAway(t *testing.T) {
 	if err := e.makeQueue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.js.Publish(t.Context(), workSubjects+"s", encode(work{Protocol: Protocol, Key: "k"})); err != nil {
+	if _, err := c.js.Publish(t.Context(), workSubjects+"s", encode(work{header: ours, Key: "k"})); err != nil {
 		t.Fatal(err)
 	}
 	queue, err := c.js.Consumer(t.Context(), workStream, "s")

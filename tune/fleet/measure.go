@@ -23,7 +23,7 @@ import (
 // time. Each device has a subject for it, since the queue of a search cannot say which device takes a message. The coordinator repeats it
 // until it has the answer, which comes as all results do, or until the device is gone.
 type measurement struct {
-	Protocol       int           `json:"protocol"`
+	header
 	Search         string        `json:"search"` // its id
 	Key            string        `json:"key"`    // the answer has the same
 	Configurations []space.Named `json:"configurations"`
@@ -33,8 +33,6 @@ type measurement struct {
 
 	Retest tune.Retest `json:"retest,omitzero"` // of a probe
 }
-
-func (m measurement) version() int { return m.Protocol }
 
 // hear takes a measurement that somebody asks for. One at a time is kept for each search.
 func (s *station) hear(m *nats.Msg) {
@@ -94,7 +92,7 @@ func (t *session) measure(ctx context.Context) error {
 	if !is {
 		return nil
 	}
-	a := answer{Protocol: Protocol, Search: t.ID, Key: m.Key, Device: t.announcement.Name()}
+	a := answer{header: ours, Search: t.ID, Key: m.Key, Device: t.announcement.Name()}
 	var all []space.Configuration
 	for _, v := range m.Configurations {
 		c, err := t.problem.Parameters().Configure(v)
@@ -183,7 +181,7 @@ func (e *Evaluator) willing() []Announcement {
 // on lets those of some devices that are willing do what a measurement says, all at the same time, and returns their answers by name.
 // A device that leaves, or that could not do it, has none.
 func (e *Evaluator) on(ctx context.Context, cards []string, configurations []space.Configuration, m measurement) (map[string]answer, error) {
-	m.Protocol, m.Search = Protocol, e.search.ID
+	m.header, m.Search = ours, e.search.ID
 	for _, c := range configurations {
 		m.Configurations = append(m.Configurations, valuesOf(c))
 	}
@@ -214,7 +212,7 @@ func (e *Evaluator) on(ctx context.Context, cards []string, configurations []spa
 	audit := time.NewTicker(ackWait)
 	defer audit.Stop()
 	for {
-		changed := e.changes()
+		changed, _ := e.hopeful()
 		willing := e.willing()
 		for key, p := range waiting {
 			if !slices.ContainsFunc(willing, func(w Announcement) bool { return w.Agent == p.Agent }) {
@@ -292,11 +290,4 @@ func (e *Evaluator) Probe(ctx context.Context, c space.Configuration, again tune
 		return probed, errors.New("no device could do it: " + strings.Join(cards, ", "))
 	}
 	return probed, nil
-}
-
-// changes returns a channel that is closed when the devices change.
-func (e *Evaluator) changes() <-chan struct{} {
-	e.mutex.Lock()
-	defer e.mutex.Unlock()
-	return e.changed
 }

@@ -115,8 +115,11 @@ func TestADoubtIsSettledWithoutTheDriversCache(t *testing.T) {
 		start(t, s, name, func(context.Context, *problem.Problem, worker.Options) (Opened, error) { return e, nil })
 	}
 	e := open(t, s, p, Options{})
-	for changed := e.changes(); len(e.willing()) < 2; changed = e.changes() {
-		<-changed
+	for len(e.willing()) < 2 {
+		changed, _ := e.hopeful()
+		if len(e.willing()) < 2 {
+			<-changed
+		}
 	}
 	outcome, err := loop.Run(t.Context(), p, e, loop.Options{OnResult: func(r tune.Result, _ bool) {
 		if r.Status == tune.Correct {

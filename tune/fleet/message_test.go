@@ -54,7 +54,7 @@ func TestRefusals(t *testing.T) {
 // TestBestIsSentWithItsObjective: by it, the evaluators of agents know what is far worse.
 func TestBestIsSentWithItsObjective(t *testing.T) {
 	sent := tune.Result{Status: tune.Correct, Times: []float64{1.5}, Objective: 7}
-	if b, err := decode[bestOf](encode(bestOf{Protocol: Protocol, Result: sent})); err != nil || !reflect.DeepEqual(b.Result, sent) {
+	if b, err := decode[bestOf](encode(bestOf{header: ours, Result: sent})); err != nil || !reflect.DeepEqual(b.Result, sent) {
 		t.Errorf("%+v, %v", b.Result, err)
 	}
 }
@@ -87,7 +87,7 @@ func TestForeignProblems(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := fmt.Sprintf("s%d", i)
-		if _, err := c.searches.Put(t.Context(), id, encode(search{Protocol: Protocol, ID: id, Begun: id, Digest: "d", Object: "foreign", Device: gpu})); err != nil {
+		if _, err := c.searches.Put(t.Context(), id, encode(search{header: ours, ID: id, Begun: id, Digest: "d", Object: "foreign", Device: gpu})); err != nil {
 			t.Fatal(err)
 		}
 		awaitRefusal(t, c, id, test.want)
@@ -131,7 +131,7 @@ func TestMalformedMessages(t *testing.T) {
 	start(t, s, "m", opens(&fake{of: correct, capacity: 2, evaluated: &evaluated}))
 	e := open(t, s, p, Options{Search: "s"})
 	c := connect(t, s)
-	wrong := answer{Protocol: Protocol, Search: "s", Key: "nobody", Result: tune.Result{Status: tune.Correct, Times: []float64{1e-9}}}
+	wrong := answer{header: ours, Search: "s", Key: "nobody", Result: tune.Result{Status: tune.Correct, Times: []float64{1e-9}}}
 	other := wrong
 	other.Protocol++
 	for _, subject := range []string{workSubjects + "s", resultSubjects + "s"} {
@@ -230,8 +230,11 @@ func TestFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, of := range []reflect.Type{reflect.TypeFor[Announcement](), reflect.TypeFor[Refusal]()} {
-		for i := range of.NumField() {
-			name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		for _, field := range reflect.VisibleFields(of) {
+			if field.Anonymous {
+				continue
+			}
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if !strings.Contains(string(text), "`"+name+"`") {
 				t.Errorf("docs/fleet.md does not have the field %s", name)
 			}
@@ -272,7 +275,7 @@ func TestOptionsThatTravel(t *testing.T) {
 	same := worker.Options{Iterations: 3, EarlyStop: 2, BuildTimeout: time.Second, KernelTimeout: time.Minute, Peaks: &hardware.Peaks{}}
 	all := same
 	all.Workers, all.Single, all.Outputs, all.Timer, all.Maker, all.Input = 9, true, "folder", "host", "maker", "input"
-	s, err := decode[search](encode(search{Protocol: Protocol, Worker: all}))
+	s, err := decode[search](encode(search{header: ours, Worker: all}))
 	if err != nil || !reflect.DeepEqual(s.Worker, same) {
 		t.Errorf("%+v, %v", s.Worker, err)
 	}

@@ -52,7 +52,7 @@ var ackWait = 20 * time.Second
 
 // An Announcement says what a device of an agent is and does.
 type Announcement struct {
-	Protocol int             `json:"protocol"`
+	header
 	Tool     string          `json:"tool"` // the program of the agent, with its version
 	Agent    string          `json:"agent"`
 	Machine  string          `json:"machine"` // host name
@@ -96,32 +96,32 @@ func (a *Announcement) Name() string { return a.Machine + "/" + a.Selector }
 
 // A search tells agents what to evaluate.
 type search struct {
-	Protocol int             `json:"protocol"`
-	ID       string          `json:"id"`
-	Begun    string          `json:"begun"` // tells the evaluators of an id from each other
-	Kernel   string          `json:"kernel"`
-	Digest   string          `json:"digest"` // of the problem
-	Object   string          `json:"object"` // name in the object store
-	Device   hardware.Device `json:"device"` // of the kind that the search is for
-	Worker   worker.Options  `json:"settings"`
+	header
+	ID     string          `json:"id"`
+	Begun  string          `json:"begun"` // tells the evaluators of an id from each other
+	Kernel string          `json:"kernel"`
+	Digest string          `json:"digest"` // of the problem
+	Object string          `json:"object"` // name in the object store
+	Device hardware.Device `json:"device"` // of the kind that the search is for
+	Worker worker.Options  `json:"settings"`
 }
 
 // work is a configuration to evaluate.
 type work struct {
-	Protocol int         `json:"protocol"`
-	Key      string      `json:"key"` // of the configuration and this evaluation; the result has the same
-	Values   space.Named `json:"values"`
+	header
+	Key    string      `json:"key"` // of the configuration and this evaluation; the result has the same
+	Values space.Named `json:"values"`
 }
 
 // answer is the result of a work, or of a measurement.
 type answer struct {
-	Protocol int          `json:"protocol"`
-	Search   string       `json:"search"` // its id
-	Key      string       `json:"key"`
-	Device   string       `json:"device"` // its name in the fleet
-	Result   tune.Result  `json:"result,omitzero"`
-	Turns    []tune.Turns `json:"turns,omitempty"`  // of a measurement in turn
-	Failed   string       `json:"failed,omitempty"` // why there is no measurement in turn
+	header
+	Search string       `json:"search"` // its id
+	Key    string       `json:"key"`
+	Device string       `json:"device"` // its name in the fleet
+	Result tune.Result  `json:"result,omitzero"`
+	Turns  []tune.Turns `json:"turns,omitempty"`  // of a measurement in turn
+	Failed string       `json:"failed,omitempty"` // why there is no measurement in turn
 
 	Readings [][][]hardware.Reading `json:"readings,omitempty"` // of a measurement in turn that observes
 
@@ -149,9 +149,9 @@ func (a answer) resultOf(c space.Configuration, again tune.Retest) tune.Result {
 
 // bestOf is the best result so far of a search.
 type bestOf struct {
-	Protocol int         `json:"protocol"`
-	Values   space.Named `json:"values"`
-	Result   tune.Result `json:"result"`
+	header
+	Values space.Named `json:"values"`
+	Result tune.Result `json:"result"`
 }
 
 func valuesOf(c space.Configuration) space.Named {
@@ -175,14 +175,17 @@ func keyOf(c space.Configuration) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// A versioned message has the version of its protocol.
-type versioned interface{ version() int }
+// A header is in each message: the version of its protocol.
+type header struct {
+	Protocol int `json:"protocol"`
+}
 
-func (a Announcement) version() int { return a.Protocol }
-func (s search) version() int       { return s.Protocol }
-func (w work) version() int         { return w.Protocol }
-func (a answer) version() int       { return a.Protocol }
-func (b bestOf) version() int       { return b.Protocol }
+var ours = header{Protocol}
+
+func (h header) version() int { return h.Protocol }
+
+// A versioned message has a header.
+type versioned interface{ version() int }
 
 // errOther means that a message is of another version.
 var errOther = errors.New("the message is of another version of the protocol")

@@ -195,7 +195,7 @@ func (e *Evaluator) keep(a answer) {
 
 // ask puts a configuration into the queue. It tries until the context ends.
 func (e *Evaluator) ask(ctx context.Context, q question) error {
-	data := encode(work{Protocol, q.key, valuesOf(q.Configuration)})
+	data := encode(work{ours, q.key, valuesOf(q.Configuration)})
 	if err := e.connection.fits("a configuration", data); err != nil {
 		return err
 	}

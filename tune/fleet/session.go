@@ -47,7 +47,11 @@ func (s *station) work(ctx context.Context, next search, others bool) error {
 		return &passing{fmt.Errorf("the queue of the search: %w", err)}
 	}
 	t := &session{station: s, search: next, consumer: consumer, held: map[string]job{}, tasks: make(chan jetstream.Msg)}
-	defer t.giveBackAll()
+	defer func() {
+		for _, m := range t.held { // what was not answered
+			t.giveBack(m.Msg)
+		}
+	}()
 	wait := longWait
 	if others {
 		wait = shortWait
@@ -133,19 +137,14 @@ func (t *session) evaluate(ctx context.Context, wait time.Duration) error {
 				return err
 			}
 		case <-renew.C:
-			t.renew()
+			for _, m := range t.held {
+				_ = m.InProgress() // if the connection is cut, the work may go to another
+			}
 		case <-t.news:
 		case err := <-done:
 			ended = true
 			return err
 		}
-	}
-}
-
-// renew tells the server that the work goes on. If the connection is cut, the work may go to another.
-func (t *session) renew() {
-	for _, m := range t.held {
-		_ = m.InProgress()
 	}
 }
 
@@ -224,7 +223,7 @@ func (t *session) send(ctx context.Context, a answer) error {
 	if held {
 		a.Key = m.key
 	}
-	a.Protocol, a.Search, a.Device = Protocol, t.ID, t.announcement.Name()
+	a.header, a.Search, a.Device = ours, t.ID, t.announcement.Name()
 	data := encode(a)
 	if err := t.connection.fits("the result", data); err != nil {
 		a.Result = tune.Result{Status: tune.Runtime, Reason: err.Error(), Timestamp: time.Now()}
@@ -247,13 +246,6 @@ func (t *session) send(ctx context.Context, a answer) error {
 	return nil
 }
 
-// giveBackAll returns what was not answered to the queue.
-func (t *session) giveBackAll() {
-	for _, m := range t.held {
-		t.giveBack(m.Msg)
-	}
-}
-
 // giveBack returns work to the coordinator, which puts it into the queue again as new work: it counts as no loss of an
 // agent. While the server is away or stores nothing, the station keeps the work and tries again in the background.
 func (t *session) giveBack(m jetstream.Msg) {
@@ -262,7 +254,7 @@ func (t *session) giveBack(m jetstream.Msg) {
 		_ = m.Nak() // another agent says that it cannot be read
 		return
 	}
-	back := answer{Protocol: Protocol, Search: t.ID, Key: w.Key, Device: t.announcement.Name(), GivenBack: true}
+	back := answer{header: ours, Search: t.ID, Key: w.Key, Device: t.announcement.Name(), GivenBack: true}
 	s, subject, data := t.station, resultSubjects+t.ID, encode(back)
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
