@@ -208,8 +208,7 @@ func (a *Application) keep(p *Profile, process string, wants func(Launches) bool
 		if l.Folder != "" || l.Refused != "" {
 			continue // another process launches it, too
 		}
-		origin, err := json.Marshal(Origin{Device: l.Device, Hash: l.Hash, OptionsHash: l.OptionsHash, Calls: l.Calls, Mean: l.Mean(),
-			Min: float64(l.Min), Memory: log.memory[number]})
+		origin, err := json.Marshal(Origin{*l, log.memory[number]})
 		if err == nil {
 			err = os.WriteFile(filepath.Join(folder, OriginFile), origin, 0o600)
 		}

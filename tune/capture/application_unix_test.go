@@ -66,7 +66,7 @@ func TestCapture(t *testing.T) {
 		folder := filepath.Join(a.Folder, want, LaunchFolder)
 		l, err := Read(folder)
 		if err != nil || c.Folder != want || c.Refused != "" || l.Global[0] != 256 || l.Origin.Hash != "1C116D69" ||
-			l.Origin.OptionsHash != "CCA23CF4" || l.Origin.Calls != c.Calls || l.Origin.Mean != c.Mean() || l.Origin.Device == "" {
+			l.Origin.OptionsHash != "CCA23CF4" || l.Origin.Calls != c.Calls || l.Origin.Mean() != c.Mean() || l.Origin.Device == "" {
 			t.Errorf("captured %+v (%v) as %+v", l, err, c)
 		}
 		for _, gone := range []string{"run.py", "DeviceBinary0.bin"} {

@@ -73,12 +73,7 @@ type Sampler struct{ Coordinates, Addressing, Filter string }
 // An Origin is what else ndtune knew of a launch when it captured it. It lies in the file ndtune.json of the folder, which captures
 // that the layer alone made do not have.
 type Origin struct {
-	Device      string  `json:"device"`
-	Hash        string  `json:"hash"` // of the program, in the layer's reports
-	OptionsHash string  `json:"options_hash"`
-	Calls       int     `json:"calls"` // of launches with these sizes, while the application ran without capture
-	Mean        float64 `json:"mean_ns"`
-	Min         float64 `json:"min_ns"`
+	Launches // with these sizes, while the application ran without capture
 
 	// Memory has the arguments whose memory is no buffer or image of its own, by index: "sub-buffer", "svm", "usm" or "pipe".
 	Memory map[string]string `json:"memory,omitempty"`

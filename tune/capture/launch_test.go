@@ -82,7 +82,7 @@ func TestReadEverythingElse(t *testing.T) {
 
 func TestReadOrigin(t *testing.T) {
 	folder := copied(t, recorded("buffers", "Enqueue_0_product"))
-	want := Origin{Device: "a CPU", Hash: "C0BD5D3E", OptionsHash: "4CE865DE", Calls: 3, Mean: 7.5, Min: 5}
+	want := Origin{Launches: Launches{Device: "a CPU", Hash: "C0BD5D3E", OptionsHash: "4CE865DE", Calls: 3, Cost: 22.5, Min: 5}}
 	text, err := json.Marshal(want)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(folder, OriginFile), text, 0o666)
