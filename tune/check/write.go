@@ -112,10 +112,10 @@ func (r *Report) text() string {
 		}
 		b.WriteString("\n\n")
 	}
-	for _, u := range r.unchecked() {
+	for _, u := range r.omissions(func(c Check) []string { return []string{c.Unchecked} }) {
 		fmt.Fprintf(&b, "not checked: %s\n  %s\n", u.why, strings.Join(u.configurations, "\n  "))
 	}
-	for _, u := range r.skipped() {
+	for _, u := range r.omissions(func(c Check) []string { return c.Skipped }) {
 		fmt.Fprintf(&b, "not looked for in %s: %s\n", figure.Count(len(u.configurations), "configuration"), u.why)
 	}
 	fmt.Fprintln(&b, r.summary())
@@ -142,22 +142,13 @@ type omission struct {
 	configurations []string
 }
 
-func (r *Report) unchecked() []omission {
-	return r.omissions(func(c Check) []string {
-		if c.Unchecked == "" {
-			return nil
-		}
-		return []string{c.Unchecked}
-	})
-}
-
-func (r *Report) skipped() []omission {
-	return r.omissions(func(c Check) []string { return c.Skipped })
-}
-
+// omissions returns the reasons that checks have, in their order.
 func (r *Report) omissions(of func(Check) []string) (all []omission) {
 	for _, c := range r.Runs {
 		for _, why := range of(c) {
+			if why == "" {
+				continue
+			}
 			i := slices.IndexFunc(all, func(o omission) bool { return o.why == why })
 			if i < 0 {
 				i = len(all)

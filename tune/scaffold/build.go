@@ -35,10 +35,9 @@ type Compiler struct {
 // only one, and notes all that is known of it.
 func (u *Untuned) Build(ctx context.Context, c Compiler, kernel string) error {
 	kernels, err := u.build(ctx, c)
-	if err != nil {
-		return err
+	if err == nil {
+		u.Kernel, err = chooseKernel(kernel, kernels)
 	}
-	u.Kernel, err = chooseKernel(kernel, kernels)
 	return err
 }
 

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -74,20 +76,11 @@ func (f *File) Overall(source string) (Overall, error) {
 		if len(s) < needed {
 			continue
 		}
-		o := Overall{of[key].Configuration, math.Exp(meanOf(s)), len(s), len(groups)}
+		slices.Sort(s) // so that their order does not matter
+		o := Overall{of[key].Configuration, math.Exp(stat.Mean(s, nil)), len(s), len(groups)}
 		if best.Recorded == 0 || cmp.Or(cmp.Compare(o.Slowdown, best.Slowdown), cmp.Compare(best.Recorded, o.Recorded)) < 0 {
 			best = o
 		}
 	}
 	return best, nil
-}
-
-// meanOf returns the mean. The numbers are sorted first, so that their order does not matter.
-func meanOf(xs []float64) float64 {
-	slices.Sort(xs)
-	sum := 0.0
-	for _, x := range xs {
-		sum += x
-	}
-	return sum / float64(len(xs))
 }
