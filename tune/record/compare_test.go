@@ -94,3 +94,6 @@ func sameFinals(a, b *tune.Result) bool {
 			return !ok || !sameNumber(m.Value, v)
 		})
 }
+
+// sameNumber takes all NaN for one.
+func sameNumber(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }

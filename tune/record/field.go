@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/hardware"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/score"
 )
 
@@ -82,18 +81,6 @@ func (f *field) append(b []byte) []byte {
 			b = appendMetrics(append(b, '{'), *at)
 			b = append(b, '}')
 		}
-	case *[]problem.Part:
-		if len(*at) > 0 {
-			b = appendJSON(b, *at)
-		}
-	case *[]hardware.Reading:
-		if len(*at) > 0 {
-			b = appendJSON(b, *at) // whose numbers are finite
-		}
-	case *map[string]string:
-		if len(*at) > 0 {
-			b = appendJSON(b, *at)
-		}
 	case **score.Judgement:
 		if j := *at; j != nil {
 			b = appendFields(append(b, '{'), field{"metrics", &j.Metrics})
@@ -114,22 +101,19 @@ func (f *field) append(b []byte) []byte {
 		}
 	case *configured:
 		b = at.layout.append(b, at.indices)
-	default:
-		panic("record: no JSON form of " + f.name)
+	default: // a list or a map, whose numbers are finite
+		if reflect.ValueOf(at).Elem().Len() > 0 {
+			text, err := json.Marshal(at)
+			if err != nil {
+				panic(fmt.Sprintf("record: %s cannot be written: %v", f.name, err))
+			}
+			b = append(b, text...)
+		}
 	}
 	if len(b) == begin {
 		return b[:before]
 	}
 	return b
-}
-
-// appendJSON writes a value that has a JSON form.
-func appendJSON(b []byte, v any) []byte {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("record: %T cannot be written: %v", v, err))
-	}
-	return append(b, text...)
 }
 
 // appendMetrics writes metrics as members of an object.

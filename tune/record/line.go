@@ -252,58 +252,46 @@ func (l *Log) AppendPeaks(p *hardware.Peaks, metricNames []string, results []tun
 
 // appendPeaks is the line of peaks, without its end. The common limit is that of the first
 // correct result.
-func (l *layout) appendPeaks(p *hardware.Peaks, metricNames []string, results []tune.Result, limit func(*tune.Result) float64) ([]byte, error) {
-	peaks, err := json.Marshal(p)
-	if err != nil {
-		return nil, err
-	}
-	names, err := json.Marshal(metricNames)
-	if err != nil {
-		return nil, err
-	}
-	others := []byte{'['}
-	common, some := 0.0, false
+func (l *layout) appendPeaks(peaks *hardware.Peaks, metricNames []string, results []tune.Result, limit func(*tune.Result) float64) ([]byte, error) {
+	p := latePeaks{Kind: kindPeaks, Peaks: peaks, Names: metricNames}
 	for i := range results {
 		if results[i].Status != tune.Correct {
 			continue
 		}
 		ms := limit(&results[i])
-		if !some {
-			common, some = ms, true
+		if p.Limit == nil {
+			p.common, p.Limit = ms, appendFloat(nil, ms)
 		}
-		if sameNumber(ms, common) {
+		if ms == p.common || math.IsNaN(ms) && math.IsNaN(p.common) {
 			continue
 		}
 		d, err := l.indices(results[i].Configuration)
 		if err != nil {
 			return nil, err
 		}
-		others = l.append(append(separate(others), `{"configuration":`...), d)
-		others = append(appendFloat(appendName(others, "ms"), ms), '}')
+		p.Limits = append(p.Limits, lateLimit{l.append(nil, d), appendFloat(nil, ms)})
 	}
-	b := fmt.Appendf(nil, peaksBeginning+`"peaks":%s,"metric_names":%s,"limit":`, peaks, names)
-	b = appendFloat(b, common)
-	if len(others) > 1 {
-		b = append(append(appendName(b, "limits"), others...), ']')
+	if p.Limit == nil {
+		p.Limit = appendFloat(nil, 0)
 	}
-	return append(b, '}'), nil
+	return marshal(p)
 }
 
-// sameNumber takes all NaN for one.
-func sameNumber(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
-
-// latePeaks are a line of peaks, read back.
+// latePeaks are a line of peaks.
 type latePeaks struct {
+	Kind   string          `json:"kind"`
 	Peaks  *hardware.Peaks `json:"peaks"`
 	Names  []string        `json:"metric_names"`
 	Limit  json.RawMessage `json:"limit"`
-	Limits []struct {
-		Configuration json.RawMessage `json:"configuration"`
-		MS            json.RawMessage `json:"ms"`
-	} `json:"limits"`
+	Limits []lateLimit     `json:"limits,omitempty"`
 
 	common float64
 	others map[string]float64 // by the keys of indices
+}
+
+type lateLimit struct {
+	Configuration json.RawMessage `json:"configuration"`
+	MS            json.RawMessage `json:"ms"`
 }
 
 func (l *layout) parsePeaks(text []byte) (*latePeaks, error) {

@@ -53,9 +53,6 @@ func (l *Log) Header() Header { return l.header }
 // with the values of the header's parameters.
 func (l *Log) Previous() []tune.Result { return l.previous }
 
-// Resumed is the number of results that the log held when it was opened.
-func (l *Log) Resumed() int { return len(l.previous) }
-
 // Append adds a result. When it returns without an error, the result survives the end of
 // the process, however that comes. After an error the log is as it was before. Of two
 // results of one configuration the first counts.

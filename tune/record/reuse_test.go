@@ -103,8 +103,8 @@ func TestReuse(t *testing.T) {
 	if read.Header.Digest != narrow.Digest || read.Header.Reused != 3 {
 		t.Errorf("the header is of %s, and %d results are reused", read.Header.Digest, read.Header.Reused)
 	}
-	if l = mustReuse(t, path, narrow, all); l.Resumed() != 4 || heldAndKnown(l) != [2]int{} {
-		t.Errorf("%d results are resumed, and %+v reused", l.Resumed(), l.Reuse())
+	if l = mustReuse(t, path, narrow, all); len(l.Previous()) != 4 || heldAndKnown(l) != [2]int{} {
+		t.Errorf("%d results are resumed, and %+v reused", len(l.Previous()), l.Reuse())
 	}
 	if err := l.Withdraw(results[6]); err != nil {
 		t.Fatal(err)

@@ -1,11 +1,11 @@
 package record
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,26 +24,21 @@ import (
 // returns, so that no two runs are given the same.
 func DefaultPath(h Header) (string, error) {
 	folder, err := StateFolder()
-	if err != nil {
-		return "", fmt.Errorf("find a place for the run log: %w", err)
-	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", fmt.Errorf("find a place for the run log: %w", err)
+	if err == nil {
+		err = os.MkdirAll(folder, 0o700)
 	}
 	base := filepath.Join(folder, logName(h))
-	for n := 1; ; n++ {
-		path := base + ".jsonl"
-		if n > 1 {
-			path = fmt.Sprintf("%s-%d.jsonl", base, n)
-		}
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-		if err == nil {
+	path := base + ".jsonl"
+	for n := 2; err == nil; n++ {
+		var f *os.File
+		if f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666); err == nil {
 			return path, f.Close()
 		}
-		if !errors.Is(err, fs.ErrExist) {
-			return "", fmt.Errorf("find a place for the run log: %w", err)
+		if errors.Is(err, fs.ErrExist) {
+			path, err = fmt.Sprintf("%s-%d.jsonl", base, n), nil
 		}
 	}
+	return "", fmt.Errorf("find a place for the run log: %w", err)
 }
 
 // StateFolder is where this program keeps files that are neither settings nor documents. It follows
@@ -117,28 +112,18 @@ func KnownPeaks(d hardware.Device, method int) (*hardware.Peaks, error) {
 // KeepPeaks keeps the peaks of a device, which it holds, in the user's state folder: in peaks
 // beside the run logs, a file for each device and driver. Earlier ones are replaced.
 func KeepPeaks(d hardware.Device) error {
-	if err := keepPeaks(d); err != nil {
+	text, err := json.MarshalIndent(d, "", "  ")
+	path, noPath := peaksPath(d)
+	if err = cmp.Or(err, noPath); err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	if err == nil {
+		err = files.WritePrivate(path, append(text, '\n'))
+	}
+	if err != nil {
 		return fmt.Errorf("keep the device's peaks: %w", err)
 	}
 	return nil
-}
-
-func keepPeaks(d hardware.Device) error {
-	path, err := peaksPath(d)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(d, "", "  ")
-	if err != nil {
-		return err
-	}
-	return files.Write(path, func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
-	})
 }
 
 // peaksPath is the file for a device: amd-epyc-3f9a1c0b2d4e5f60.json.

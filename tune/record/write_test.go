@@ -109,7 +109,7 @@ func TestDefaultPath(t *testing.T) {
 	}
 	l := mustOpen(t, paths[0], h)
 	mustAppend(t, l, results[0])
-	if l.Resumed() != 0 {
+	if len(l.Previous()) != 0 {
 		t.Error("a new log was resumed")
 	}
 	t.Setenv("XDG_STATE_HOME", "relative")

@@ -138,7 +138,7 @@ func (s *Session) noLimit(why error, measured bool) string {
 	hint := ""
 	switch {
 	case measured:
-	case s.Log != nil && s.Log.Resumed() > 0:
+	case s.Log != nil && len(s.Log.Previous()) > 0:
 		hint = " (the run log was begun without them)"
 	case s.place.Fleet != nil:
 		hint = " (ndtune devices --peak on a machine that has the device measures them, for agents that start later)"

@@ -62,7 +62,7 @@ func TestReusedComeFirst(t *testing.T) {
 	keep(narrow, 0, tune.Correct, 0.5)
 	narrow.Log.Close()
 	again := load("64,32,16")
-	if got := reused(again); !slices.Equal(got, want) || again.Log.Resumed() != 7 {
-		t.Errorf("%q come first of %d, want %q", got, again.Log.Resumed(), want)
+	if got := reused(again); !slices.Equal(got, want) || len(again.Log.Previous()) != 7 {
+		t.Errorf("%q come first of %d, want %q", got, len(again.Log.Previous()), want)
 	}
 }

@@ -86,7 +86,7 @@ func (s *Session) startCommand(ctx context.Context, all *space.Space, o search.O
 // reused returns the configurations that the log knows from older search spaces or by another clock, the best first. The strategy begins
 // with them, and so learns their results, of which those in older spaces cost nothing.
 func (s *Session) reused(all *space.Space) []int {
-	results := slices.Concat(s.Log.Reuse().Outdated, s.Log.Previous()[:min(s.Log.Header().Reused, s.Log.Resumed())])
+	results := slices.Concat(s.Log.Reuse().Outdated, s.Log.Previous()[:min(s.Log.Header().Reused, len(s.Log.Previous()))])
 	slices.SortStableFunc(results, func(a, b tune.Result) int {
 		o := s.plan.Spec.Problem.Objective()
 		switch {

@@ -118,7 +118,7 @@ func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Spac
 	} else if r.Held > 0 {
 		fmt.Fprintf(p.notes, "%s holds %s of an older space; known in this one: %d, left out: %d.\n",
 			log.Path(), figure.Count(r.Held, "result"), r.Known, r.Held-r.Known)
-	} else if n := log.Resumed(); n > 0 {
+	} else if n := len(log.Previous()); n > 0 {
 		fmt.Fprintf(p.notes, "Resuming %s, which holds %s already.\n", log.Path(), figure.Count(n, "result"))
 	}
 	if p.columns && fixed != "" {
