@@ -30,7 +30,7 @@ func (p compiler) compileKernel() {
 	case given > 1:
 		p.addf("kernel", "give the source once: as a file, as a text, as a command or as a function")
 	case k.Command != nil:
-		checkCommand(p.fieldErrors, "kernel", k.Command)
+		p.checkCommand("kernel", k.Command)
 		p.commandDigest = sync.OnceValue(p.digestCommand)
 	case k.File != "":
 		text, err := source.ResolveIncludes(files.ReadFile, k.File, k.IncludeDirs)
@@ -71,12 +71,12 @@ func within(folder, path string) string {
 }
 
 // checkCommand checks the command of a field such as verify.
-func checkCommand(errs *fieldErrors, field string, c *definition.Command) {
+func (p compiler) checkCommand(field string, c *definition.Command) {
 	if len(c.Args) == 0 || c.Args[0] == "" {
-		errs.addf(field+".command", "the command is empty")
+		p.addf(field+".command", "the command is empty")
 	}
 	if c.Timeout < 0 {
-		errs.addf(field+".timeout", "%s is no time that a command can take", c.Timeout)
+		p.addf(field+".timeout", "%s is no time that a command can take", c.Timeout)
 	}
 }
 

@@ -54,7 +54,7 @@ func (p compiler) compileVerification() {
 	if given.Problem != nil {
 		p.compileReference(given, v)
 	} else {
-		refuseReferenceKeys(p.fieldErrors, given)
+		p.refuseReferenceKeys(given)
 	}
 	switch {
 	case given.Files != nil:
@@ -65,13 +65,13 @@ func (p compiler) compileVerification() {
 }
 
 // refuseReferenceKeys adds errors for what is given of a reference kernel if there is none.
-func refuseReferenceKeys(errs *fieldErrors, v *definition.Verification) {
+func (p compiler) refuseReferenceKeys(v *definition.Verification) {
 	for _, key := range []struct {
 		name  string
 		given bool
 	}{{"parameters", len(v.Configuration) > 0}, {"launches", v.Launches != ""}, {"swap", v.Swap != [2]string{}}} {
 		if key.given {
-			errs.addf("verify."+key.name, "belongs to spec, the reference kernel")
+			p.addf("verify."+key.name, "belongs to spec, the reference kernel")
 		}
 	}
 }
@@ -105,7 +105,7 @@ func (p compiler) compileCommand(given *definition.Verification) {
 	if given.Command == nil {
 		return
 	}
-	checkCommand(p.fieldErrors, "verify", given.Command)
+	p.checkCommand("verify", given.Command)
 	for _, tolerance := range []struct{ name, source string }{{"atol", given.ATol}, {"rtol", given.RTol}} {
 		if tolerance.source != "" {
 			p.addf("verify."+tolerance.name, "the command judges the outputs without a tolerance")
