@@ -42,8 +42,9 @@
 //	          ←  turn      which configuration is measured next
 //	          ←  remeasured
 //
-//	hello     →            the device, and which of its peaks the worker shall measure
-//	          ←  measured  at the begin of each part, and at its end with the results
+//	hello     →            the device, and which part of its peaks the worker shall measure
+//	          ←  stage     the part begins
+//	          ←  measured
 //
 //	release   →            the problem is over: the worker releases all but its context, and waits for another hello
 //

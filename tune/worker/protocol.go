@@ -50,7 +50,7 @@ type answer struct {
 	Result     *result
 	Turn       *turn
 	Remeasured *remeasured
-	Measured   *measured
+	Measured   *hardware.Peaks // of the part that a hello wants
 	Described  *described
 	Failed     string             // why
 	Timer      *device.TimerError // with Failed: that
@@ -76,7 +76,7 @@ type hello struct {
 	Scratch    string // a folder for temporary files, which outlives the worker
 	Alone      bool   // no other worker needs the right outputs, unless this one dies
 
-	Survey []string // measure these peaks, and do nothing else
+	Survey string // measure the part of the peaks with this figure, and do nothing else; "": none
 
 	Program *program // whose kernels to declare, and nothing else
 }
@@ -160,12 +160,6 @@ type applied struct{ Changed bool }
 type outputs struct {
 	Key    string
 	Arrays map[string]*array.Array
-}
-
-// measured says that a part of the peaks begins, or its result.
-type measured struct {
-	Part  string
-	Peaks *hardware.Peaks // nil: the part begins
 }
 
 func valuesOf(c space.Configuration) values {

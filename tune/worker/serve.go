@@ -90,7 +90,7 @@ func (s *server) hear(r request) {
 
 // greet gets ready.
 func (s *server) greet(h hello) error {
-	if h.Survey != nil {
+	if h.Survey != "" {
 		return s.measurePeaks(h)
 	}
 	if h.Program != nil {

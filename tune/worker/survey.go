@@ -17,9 +17,6 @@ import (
 // partTimeout is how long a part of a device's peaks may take. It ends by itself much earlier, with the figures that it has.
 const partTimeout = 20 * time.Second
 
-// notTried begins the reason of figures that were not tried.
-const notTried = "not tried: "
-
 // maxPeakDeaths is how many processes may die while one device is measured.
 const maxPeakDeaths = 3
 
@@ -53,13 +50,9 @@ type survey struct {
 	hello   hello
 	reserve *Reserve
 	timeout time.Duration // of a part
-
-	all    int // parts
-	left   []peak.Part
-	begun  bool // the first part that is left
-	worker *child
-	deaths int
-	peaks  *hardware.Peaks
+	worker  *child        // nil: none, or it cannot go on
+	deaths  int
+	peaks   *hardware.Peaks
 }
 
 func newSurvey(r *Reserve, selector string, d hardware.Device, o PeakOptions) *survey {
@@ -67,22 +60,40 @@ func newSurvey(r *Reserve, selector string, d hardware.Device, o PeakOptions) *s
 		o.Begin = func(string, int) {}
 	}
 	d.Timer = o.Timer
-	left := peak.Parts(o.Figures...)
-	return &survey{
-		options: o, hello: hello{Selector: selector, Device: d}, reserve: r, timeout: partTimeout, all: len(left), left: left, peaks: peak.New(),
-	}
+	return &survey{options: o, hello: hello{Selector: selector, Device: d}, reserve: r, timeout: partTimeout, peaks: peak.New()}
 }
 
 func (s *survey) run(ctx context.Context) (*hardware.Peaks, error) {
-	for len(s.left) > 0 {
-		err := s.work(ctx)
-		switch {
-		case err == nil:
-		case ctx.Err() != nil || s.nothing() != nil:
-			return nil, err
-		default: // earlier figures stand
-			s.miss(notTried + err.Error())
+	defer func() {
+		if s.worker != nil {
+			s.reserve.put(spare{s.worker, false, needsNoBuilders(s.hello.Device), s.hello.Selector})
 		}
+	}()
+	parts := peak.Parts(s.options.Figures...)
+	for i, p := range parts {
+		begun, err := s.measure(ctx, p, i+1)
+		if err == nil {
+			continue
+		}
+		if s.worker != nil {
+			s.reserve.host.Stop(s.worker)
+			s.worker = nil
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case begun:
+			s.peaks.Add(p.Missed(err.Error()))
+			if s.deaths++; s.deaths < maxPeakDeaths {
+				continue
+			}
+			s.miss(parts[i+1:], fmt.Sprintf("%d processes have not come to their end before", s.deaths))
+		case s.nothing() != nil:
+			return nil, err
+		default: // there can be no worker, and earlier figures stand
+			s.miss(parts[i:], err.Error())
+		}
+		break
 	}
 	if s.deaths == 0 { // the device itself may lack all figures that were wanted
 		return s.peaks, nil
@@ -90,86 +101,52 @@ func (s *survey) run(ctx context.Context) (*hardware.Peaks, error) {
 	return s.peaks, s.nothing()
 }
 
-// work measures with one worker. Afterwards at least one part less is left, or the error says why
-// there can be no worker.
-func (s *survey) work(ctx context.Context) error {
-	h := s.hello
-	h.Survey = nil
-	for _, p := range s.left {
-		h.Survey = append(h.Survey, p.Figures[0])
+// measure lets a worker measure a part. Until the part has begun, an error says why there can be no worker.
+func (s *survey) measure(ctx context.Context, p peak.Part, number int) (begun bool, err error) {
+	if s.worker == nil {
+		s.worker = s.reserve.take(false, s.hello.Selector)
 	}
-	var err error
-	if s.worker = s.reserve.take(false, h.Selector); s.worker == nil {
+	if s.worker == nil {
 		if s.worker, err = s.reserve.host.Start(); err != nil {
-			return err
+			return false, err
 		}
 	}
-	defer func() {
-		if len(s.left) == 0 && s.worker.Alive() && !s.begun {
-			s.reserve.put(spare{s.worker, false, needsNoBuilders(h.Device), h.Selector})
-		} else {
-			s.reserve.host.Stop(s.worker)
-		}
-	}()
-	s.begun = false
+	h := s.hello
+	h.Survey = p.Figures[0]
 	s.worker.Requests <- request{Hello: &h}
-	until := time.Now().Add(max(startTime, s.timeout))
-	for len(s.left) > 0 {
-		limited, stop := context.WithDeadlineCause(ctx, until, process.ErrLate)
-		a, err := s.reserve.host.Next(limited, s.worker)
-		stop()
-		var ended *process.EndedError
-		switch {
-		case errors.Is(err, process.ErrLate):
-			return s.broken(fmt.Sprintf("it took longer than %s", s.timeout))
-		case errors.As(err, &ended):
-			if ended.End.FromOutside() {
-				select {
-				case <-ctx.Done():
-					return ctx.Err()
-				case <-time.After(signalDelay):
-				}
-			}
-			return s.broken(err.Error())
-		case err != nil:
-			return err
-		case a.Failed != "":
-			return errors.New(a.Failed)
-		case a.Measured == nil:
-			return errors.New("it answered something that it was not asked")
-		case a.Measured.Peaks == nil:
-			s.begun = true
-			s.options.Begin(a.Measured.Part, s.all-len(s.left)+1)
-			until = time.Now().Add(s.timeout)
-		default:
-			s.begun = false
-			s.peaks.Add(a.Measured.Peaks)
-			s.left = s.left[1:]
-			until = time.Now().Add(max(startTime, s.timeout)) // the next part has not begun
+	if _, err = s.next(ctx, max(startTime, s.timeout)); err != nil {
+		return false, err
+	}
+	s.options.Begin(p.Name, number)
+	a, err := s.next(ctx, s.timeout)
+	if err == nil {
+		s.peaks.Add(a.Measured)
+	}
+	return true, err
+}
+
+// next waits for an answer of the worker.
+func (s *survey) next(ctx context.Context, within time.Duration) (answer, error) {
+	limited, stop := context.WithTimeoutCause(ctx, within, fmt.Errorf("it took longer than %s", within))
+	defer stop()
+	a, err := s.reserve.host.Next(limited, s.worker)
+	if ended, is := errors.AsType[*process.EndedError](err); is && ended.End.FromOutside() {
+		select {
+		case <-ctx.Done():
+		case <-time.After(signalDelay):
 		}
 	}
-	return nil
+	if a.Failed != "" {
+		err = errors.New(a.Failed)
+	}
+	return a, err
 }
 
-// broken removes the part at which a worker has ended, or the error says that it had begun none.
-func (s *survey) broken(why string) error {
-	if !s.begun {
-		return errors.New(why)
+// miss says why some parts were not tried.
+func (s *survey) miss(parts []peak.Part, why string) {
+	for _, p := range parts {
+		s.peaks.Add(p.Missed("not tried: " + why))
 	}
-	s.peaks.Add(s.left[0].Missed(why))
-	s.left = s.left[1:]
-	if s.deaths++; s.deaths == maxPeakDeaths {
-		s.miss(fmt.Sprintf(notTried+"%d processes have not come to their end before", s.deaths))
-	}
-	return nil
-}
-
-// miss removes all parts that are left.
-func (s *survey) miss(why string) {
-	for _, p := range s.left {
-		s.peaks.Add(p.Missed(why))
-	}
-	s.left = nil
 }
 
 // nothing returns an error with the reasons if there is not a single figure.
@@ -186,7 +163,7 @@ func (s *survey) nothing() error {
 	return errors.New(strings.Join(reasons, "; "))
 }
 
-// measurePeaks measures, in a worker, figures of a device. The error says that none can be measured.
+// measurePeaks measures, in a worker, a part of the peaks of a device. The error says that none can be measured.
 func (s *server) measurePeaks(h hello) error {
 	d, err := findDevice(h)
 	if err != nil {
@@ -197,14 +174,11 @@ func (s *server) measurePeaks(h hello) error {
 			return fmt.Errorf("open %s: %w", d.Device, err)
 		}
 	}
+	s.Begin(device.StageMeasure, 0)
 	m := &peak.Meter{Launcher: s.idle}
-	for _, p := range peak.Parts(h.Survey...) {
-		s.parent.Send(answer{Measured: &measured{Part: p.Name}})
-		result, err := m.Measure(context.Background(), p, m.PartTime()) // the parent kills a worker that shall stop
-		if err != nil {
-			return err
-		}
-		s.parent.Send(answer{Measured: &measured{p.Name, result}})
+	measured, err := m.Measure(context.Background(), peak.Parts(h.Survey)[0], m.PartTime()) // the parent kills a worker that shall stop
+	if err == nil {
+		s.parent.Send(answer{Measured: measured})
 	}
-	return nil
+	return err
 }
