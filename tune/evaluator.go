@@ -60,19 +60,14 @@ type Remeasurer interface {
 	Cards(ctx context.Context) ([]string, error)
 
 	// Remeasure measures configurations again on one of the cards, in turn: in each round it launches every configuration once, so that a
-	// drift of the device's speed affects all alike. It returns the turns of each configuration, or nil if the card has gone or could not
-	// measure.
-	Remeasure(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([]Turns, error)
+	// drift of the device's speed affects all alike. Or it observes the quantities of the problem again in each round. It returns the turns
+	// of each configuration, or nil if the card has gone or could not measure.
+	Remeasure(ctx context.Context, card string, configurations []space.Configuration, rounds int, observe bool) ([]Turns, error)
 }
 
-// A Prober is an Evaluator that observes and launches configurations again, and is told the best. Run does not call Reobserve and Probe
-// while Evaluate runs.
+// A Prober is an Evaluator that is told the best, and evaluates configurations again. Run does not call Probe while Evaluate runs.
 type Prober interface {
 	Evaluator
-
-	// Reobserve observes the quantities of the problem again while it launches configurations in turn. It returns, for each
-	// configuration, the readings of each round; there are none if the configuration failed.
-	Reobserve(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([][][]hardware.Reading, error)
 
 	// Observe tells the evaluator the best result so far, so that it spends less time on configurations that are far worse. Run calls it,
 	// in its own goroutine, with each correct result whose objective is better than all before it: with results of the log before it
@@ -84,10 +79,12 @@ type Prober interface {
 	Probe(ctx context.Context, c space.Configuration, again Retest) (Result, error)
 }
 
-// Turns are the times of a configuration that was measured in turn, in milliseconds. If it failed, there are none, and Reason says why.
+// Turns are the times of a configuration that was measured in turn, in milliseconds, or the readings of each round in which it was observed.
+// If it failed, there are none, and Reason says why.
 type Turns struct {
-	Times  []float64 `json:"times,omitempty"`
-	Reason string    `json:"reason,omitempty"`
+	Times    []float64            `json:"times,omitempty"`
+	Readings [][]hardware.Reading `json:"readings,omitempty"`
+	Reason   string               `json:"reason,omitempty"`
 }
 
 // A Retest says that a configuration is launched again, from the initial state of its buffers, and that the output of each launch is
@@ -137,7 +134,7 @@ func RemeasureOnOne(
 			return nil, "", err
 		}
 		card := ready[max(0, slices.IndexFunc(ready, func(name string) bool { return !slices.Contains(failed, name) }))]
-		if turns, err := e.Remeasure(ctx, card, configurations, rounds); err != nil || turns != nil {
+		if turns, err := e.Remeasure(ctx, card, configurations, rounds, false); err != nil || turns != nil {
 			return turns, card, err
 		}
 		failed = append(failed, card)

@@ -166,11 +166,7 @@ func (r *recorded) Probe(ctx context.Context, c space.Configuration, _ tune.Rete
 	return tune.EvaluateOne(ctx, r, c)
 }
 
-func (r *recorded) Reobserve(_ context.Context, _ string, all []space.Configuration, _ int) ([][][]hardware.Reading, error) {
-	return make([][][]hardware.Reading, len(all)), nil
-}
-
-func (r *recorded) Remeasure(_ context.Context, _ string, all []space.Configuration, _ int) (turns []tune.Turns, err error) {
+func (r *recorded) Remeasure(_ context.Context, _ string, all []space.Configuration, _ int, _ bool) (turns []tune.Turns, err error) {
 	for _, c := range all {
 		turns = append(turns, tune.Turns{Times: r.results[c.Key()].Times})
 	}

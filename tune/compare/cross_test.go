@@ -35,7 +35,7 @@ func (f *fakeDevice) Evaluate(ctx context.Context, in <-chan space.Configuration
 
 func (f *fakeDevice) Cards(context.Context) ([]string, error) { return []string{""}, nil }
 
-func (f *fakeDevice) Remeasure(_ context.Context, _ string, all []space.Configuration, rounds int) ([]tune.Turns, error) {
+func (f *fakeDevice) Remeasure(_ context.Context, _ string, all []space.Configuration, rounds int, _ bool) ([]tune.Turns, error) {
 	f.remeasured++
 	times := make([]tune.Turns, len(all))
 	for i, c := range all {

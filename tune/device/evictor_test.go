@@ -92,7 +92,7 @@ func TestEveryTimedLaunchIsCold(t *testing.T) {
 				t.Errorf("the buffer counts %v launches, want %v", got, test.launches)
 			}
 			before = e.session.evictions(t)
-			times, err := e.Remeasure(context.Background(), "", all, 4)
+			times, err := e.Remeasure(context.Background(), "", all, 4, false)
 			if err != nil || len(times[0].Times) != 4 || len(times[1].Times) != 4 {
 				t.Fatalf("%v, %v", times, err)
 			}

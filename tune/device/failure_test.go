@@ -228,7 +228,7 @@ func TestCancellingTakesEffectAfterTheRunningLaunch(t *testing.T) {
 	}
 	wantCorrect(t, "after", e.evaluateFor(t, nil))
 	left := 5
-	if _, err := e.Remeasure(countdown{context.Background(), &left}, "", []space.Configuration{c}, 10); !errors.Is(err, context.Canceled) {
+	if _, err := e.Remeasure(countdown{context.Background(), &left}, "", []space.Configuration{c}, 10, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("the final measurement: %v", err)
 	}
 }
@@ -258,7 +258,7 @@ func TestCloseTwice(t *testing.T) {
 	if err := e.Evaluate(context.Background(), nil, nil); !errors.Is(err, errClosed) {
 		t.Error(err)
 	}
-	if _, err := e.Remeasure(context.Background(), "", nil, 1); !errors.Is(err, errClosed) {
+	if _, err := e.Remeasure(context.Background(), "", nil, 1, false); !errors.Is(err, errClosed) {
 		t.Error(err)
 	}
 }

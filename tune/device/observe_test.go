@@ -81,11 +81,12 @@ func TestObserve(t *testing.T) {
 	for _, r := range outcome.Results[:2] {
 		all = append(all, r.Configuration)
 	}
-	again, err := e.Reobserve(context.Background(), "", all, 3)
+	again, err := e.Remeasure(context.Background(), "", all, 3, true)
 	if err != nil || len(again) != 2 {
 		t.Fatalf("observed again: %v, %v", again, err)
 	}
-	for _, rounds := range again {
+	for _, turns := range again {
+		rounds := turns.Readings
 		if len(rounds) != 3 || len(rounds[2]) != 2 || !(rounds[2][0].Value > 7) || rounds[2][1].Value < 5 {
 			t.Errorf("the rounds have %+v", rounds)
 		}

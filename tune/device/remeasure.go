@@ -17,15 +17,16 @@ import (
 func (e *Evaluator) Cards(context.Context) ([]string, error) { return []string{""}, nil }
 
 // Remeasure implements tune.Remeasurer: all configurations are built and launched once
-// first, then timed in turn, round by round.
-func (e *Evaluator) Remeasure(ctx context.Context, _ string, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
-	return e.RemeasureWith(ctx, configurations, RemeasureOptions{Rounds: rounds})
+// first, then timed or observed in turn, round by round.
+func (e *Evaluator) Remeasure(ctx context.Context, _ string, configurations []space.Configuration, rounds int, observe bool) ([]tune.Turns, error) {
+	return e.RemeasureWith(ctx, configurations, RemeasureOptions{Rounds: rounds, Observe: observe})
 }
 
 // RemeasureOptions say how configurations are measured in turn.
 type RemeasureOptions struct {
-	Rounds int
-	Singly bool // each launch is waited for, even where a round could be enqueued together
+	Rounds  int
+	Observe bool
+	Singly  bool // each launch is waited for, even where a round could be enqueued together
 
 	// Turn, where it is not nil, is told the index of the configuration that is built or
 	// launched next, or -1 before a round of all together.
@@ -34,49 +35,23 @@ type RemeasureOptions struct {
 
 // RemeasureWith is Remeasure with options.
 func (e *Evaluator) RemeasureWith(ctx context.Context, configurations []space.Configuration, o RemeasureOptions) ([]tune.Turns, error) {
-	r, err := e.inTurn(ctx, configurations, o, false)
-	if err != nil {
-		return nil, err
-	}
-	return r.turns, nil
-}
-
-// inTurn measures configurations in turn, or observes them.
-func (e *Evaluator) inTurn(
-	ctx context.Context, configurations []space.Configuration, o RemeasureOptions, observes bool,
-) (*remeasurement, error) {
 	if e.session == nil {
 		return nil, errClosed
 	}
 	if o.Turn == nil {
 		o.Turn = func(int) {}
 	}
-	r := &remeasurement{evaluator: e, options: o, observes: observes, configurations: configurations, turns: make([]tune.Turns, len(configurations))}
+	r := &remeasurement{evaluator: e, options: o, configurations: configurations, turns: make([]tune.Turns, len(configurations))}
 	for {
 		err := r.measure(ctx)
 		r.release()
+		if err == nil {
+			return r.turns, nil
+		}
 		if err != errReplaced {
-			return r, err
+			return nil, err
 		}
 	}
-}
-
-// Reobserve implements tune.Prober.
-func (e *Evaluator) Reobserve(
-	ctx context.Context, _ string, configurations []space.Configuration, rounds int,
-) ([][][]hardware.Reading, error) {
-	return e.ReobserveWith(ctx, configurations, RemeasureOptions{Rounds: rounds})
-}
-
-// ReobserveWith is Reobserve with options.
-func (e *Evaluator) ReobserveWith(
-	ctx context.Context, configurations []space.Configuration, o RemeasureOptions,
-) ([][][]hardware.Reading, error) {
-	r, err := e.inTurn(ctx, configurations, o, true)
-	if err != nil {
-		return nil, err
-	}
-	return r.readings, nil
 }
 
 // errReplaced says that a failed launch took the session with it, and every kernel that was
@@ -87,23 +62,20 @@ var errReplaced = errors.New("the session was replaced")
 type remeasurement struct {
 	evaluator      *Evaluator
 	options        RemeasureOptions
-	observes       bool
 	configurations []space.Configuration
 	trials         []*trial // nil where failed
 	turns          []tune.Turns
-	readings       [][][]hardware.Reading // of each round, if it observes
 }
 
 // measure builds and times all that have not failed. With errReplaced it can be called
 // again, and has one less to measure.
 func (r *remeasurement) measure(ctx context.Context) error {
 	r.trials = make([]*trial, len(r.configurations))
-	r.readings = make([][][]hardware.Reading, len(r.configurations))
 	for i, c := range r.configurations {
 		if r.turns[i].Reason != "" {
 			continue
 		}
-		r.turns[i].Times = nil // of a session that was replaced
+		r.turns[i] = tune.Turns{} // of a session that was replaced
 		r.options.Turn(i)
 		t := r.evaluator.trial(c)
 		r.trials[i] = t
@@ -112,7 +84,7 @@ func (r *remeasurement) measure(ctx context.Context) error {
 		}
 	}
 	round := r.launchSingly
-	if !r.options.Singly && !r.observes && r.batchable() {
+	if !r.options.Singly && !r.options.Observe && r.batchable() {
 		round = r.launchBatch
 	}
 	if err := r.evaluator.supervisor.Timing(ctx, 0); err != nil {
@@ -134,7 +106,7 @@ func (r *remeasurement) measure(ctx context.Context) error {
 
 // verify launches each configuration once more, and leaves out those whose output is wrong.
 func (r *remeasurement) verify(ctx context.Context) error {
-	if !r.evaluator.problem.Verified() || r.observes {
+	if !r.evaluator.problem.Verified() || r.options.Observe {
 		return nil
 	}
 	for _, i := range r.live() {
@@ -227,7 +199,7 @@ func (r *remeasurement) launchSingly(ctx context.Context, _ int) error {
 		r.options.Turn(i)
 		r.evaluator.supervisor.Begin(StageMeasure, 1)
 		times, err := r.trials[i].again(ctx)
-		if err == nil && r.observes && len(times) > 0 {
+		if err == nil && r.options.Observe && len(times) > 0 {
 			err = r.observe(ctx, i, times)
 		}
 		if err := r.take(i, times, err); err != nil {
@@ -243,7 +215,7 @@ func (r *remeasurement) observe(ctx context.Context, i int, times []float64) err
 	t.result.Times, t.result.Readings = times, nil
 	err := t.observe(ctx)
 	if err == nil {
-		r.readings[i] = append(r.readings[i], t.result.Readings)
+		r.turns[i].Readings = append(r.turns[i].Readings, t.result.Readings)
 	}
 	return err
 }
@@ -259,7 +231,7 @@ func (r *remeasurement) take(i int, times []float64, err error) error {
 		return err
 	}
 	r.trials[i].release()
-	r.trials[i], r.turns[i], r.readings[i] = nil, tune.Turns{Reason: err.Error()}, nil
+	r.trials[i], r.turns[i] = nil, tune.Turns{Reason: err.Error()}
 	replaced, err := r.evaluator.recover()
 	if err != nil {
 		return &LostError{fmt.Errorf("the device cannot be used any more after %s failed: %w", r.configurations[i], err)}

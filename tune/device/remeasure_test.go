@@ -23,7 +23,7 @@ func TestTheFinalMeasurementWarmsUp(t *testing.T) {
 		Parameters:  []space.Parameter{{Name: "size", Values: []space.Value{64, 128}}},
 	})
 	all := []space.Configuration{configurationOf(t, e.problem, nil), configurationOf(t, e.problem, map[string]space.Value{"size": 128})}
-	times, err := e.Remeasure(context.Background(), "", all, 3)
+	times, err := e.Remeasure(context.Background(), "", all, 3, false)
 	if err != nil || len(times[0].Times) != 3 || len(times[1].Times) != 3 {
 		t.Fatalf("%v, %v", times, err)
 	}
@@ -47,7 +47,7 @@ __kernel void enter(__global int *book) { book[1 + book[0]++] = mine; }`},
 	for _, id := range []int{1, 2, 4, 3} {
 		all = append(all, configurationOf(t, e.problem, map[string]space.Value{"mine": id}))
 	}
-	times, err := e.Remeasure(context.Background(), "", all, 4)
+	times, err := e.Remeasure(context.Background(), "", all, 4, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestTheFinalMeasurementSurvivesALostSession(t *testing.T) {
 	for _, v := range []map[string]space.Value{{}, {"poison": 1}, {"block_size_x": 64}} {
 		all = append(all, configurationOf(t, e.problem, v))
 	}
-	times, err := e.Remeasure(context.Background(), "", all, 3)
+	times, err := e.Remeasure(context.Background(), "", all, 3, false)
 	if err != nil || len(times[0].Times) != 3 || len(times[1].Times) != 0 || len(times[2].Times) != 3 {
 		t.Errorf("%v, %v", times, err)
 	}
@@ -110,7 +110,7 @@ func TestTheFinalMeasurementBuildsNothingAgain(t *testing.T) {
 			t.Fatalf("%v, %+v", err, r)
 		}
 	}
-	measured, err := e.Remeasure(t.Context(), "", all, 3)
+	measured, err := e.Remeasure(t.Context(), "", all, 3, false)
 	for i, times := range measured {
 		if want := 3; err != nil || i > 0 && len(times.Times) != want || i == 0 && (len(times.Times) > 0 || times.Reason == "") {
 			t.Errorf("%v, configuration %d: %v", err, i, times)

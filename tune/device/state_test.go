@@ -52,7 +52,7 @@ func TestAKernelInPlaceFindsTheInitialContent(t *testing.T) {
 		}
 		// The final measurement ends with a launch of each from the initial content.
 		two := []space.Configuration{configurationOf(t, e.problem, nil), configurationOf(t, e.problem, map[string]space.Value{"block_size_x": 64})}
-		times, err := e.Remeasure(context.Background(), "", two, 3)
+		times, err := e.Remeasure(context.Background(), "", two, 3, false)
 		if err != nil || len(times[0].Times) != 3 || len(times[1].Times) != 3 {
 			t.Fatalf("%v, %v", times, err)
 		}
@@ -160,7 +160,7 @@ __kernel void grow(__global int *y, __global const int *x) {
 		}
 		all = append(all, r.Configuration)
 	}
-	times, err := e.Remeasure(context.Background(), "", all[:3], 2)
+	times, err := e.Remeasure(context.Background(), "", all[:3], 2, false)
 	if err != nil || len(times[0].Times) != 2 || len(times[1].Times) != 2 || len(times[2].Times) != 2 {
 		t.Errorf("%v, %v", times, err)
 	}

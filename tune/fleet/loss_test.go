@@ -220,13 +220,13 @@ func (i *interrupted) Evaluate(ctx context.Context, in <-chan space.Configuratio
 	})
 }
 
-func (i *interrupted) Remeasure(ctx context.Context, card string, all []space.Configuration, rounds int) ([]tune.Turns, error) {
+func (i *interrupted) Remeasure(ctx context.Context, card string, all []space.Configuration, rounds int, observe bool) ([]tune.Turns, error) {
 	if i.measures {
 		if err := i.interrupt(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return i.fake.Remeasure(ctx, card, all, rounds)
+	return i.fake.Remeasure(ctx, card, all, rounds, observe)
 }
 
 // aMeasurementOutOfSight: an agent that does not hear of a search while it measures in turn measures again.

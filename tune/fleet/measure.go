@@ -15,7 +15,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -115,10 +114,8 @@ func (t *session) fill(ctx context.Context, a *answer, m measurement, all []spac
 		return fmt.Errorf("%d configurations cannot be evaluated as one", len(all))
 	case m.Probe:
 		a.Result, err = t.evaluator.Probe(ctx, all[0], m.Retest)
-	case m.Observe:
-		a.Readings, err = t.evaluator.Reobserve(ctx, "", all, m.Rounds)
 	default:
-		a.Turns, err = t.evaluator.Remeasure(ctx, "", all, m.Rounds)
+		a.Turns, err = t.evaluator.Remeasure(ctx, "", all, m.Rounds, m.Observe)
 	}
 	return err
 }
@@ -245,8 +242,8 @@ func (e *Evaluator) on(ctx context.Context, cards []string, configurations []spa
 			switch n := len(configurations); {
 			case a.Failed != "":
 				e.note(fmt.Sprintf("%s could not measure again: %s.", p.Name(), a.Failed))
-			case !m.Probe && len(a.Turns) != n && len(a.Readings) != n:
-				e.note(fmt.Sprintf("%s answered for %d configurations, not for %d.", p.Name(), max(len(a.Turns), len(a.Readings)), n))
+			case !m.Probe && len(a.Turns) != n:
+				e.note(fmt.Sprintf("%s answered for %d configurations, not for %d.", p.Name(), len(a.Turns), n))
 			default:
 				answers[p.Name()] = a
 			}
@@ -255,18 +252,11 @@ func (e *Evaluator) on(ctx context.Context, cards []string, configurations []spa
 }
 
 // Remeasure implements [tune.Remeasurer].
-func (e *Evaluator) Remeasure(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
-	answers, err := e.on(ctx, []string{card}, configurations, measurement{Rounds: rounds})
+func (e *Evaluator) Remeasure(
+	ctx context.Context, card string, configurations []space.Configuration, rounds int, observe bool,
+) ([]tune.Turns, error) {
+	answers, err := e.on(ctx, []string{card}, configurations, measurement{Rounds: rounds, Observe: observe})
 	return answers[card].Turns, err
-}
-
-// Reobserve implements [tune.Prober]. If the device has left, or cannot observe, there are no readings.
-func (e *Evaluator) Reobserve(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([][][]hardware.Reading, error) {
-	answers, err := e.on(ctx, []string{card}, configurations, measurement{Rounds: rounds, Observe: true})
-	if a, ok := answers[card]; ok {
-		return a.Readings, err
-	}
-	return make([][][]hardware.Reading, len(configurations)), err
 }
 
 // Probe implements [tune.Prober], on all devices at the same time: the disk of any of them may be full. It returns a failure if there

@@ -142,15 +142,18 @@ type observer struct {
 	round float64
 }
 
-func (o *observer) Reobserve(_ context.Context, _ string, all []space.Configuration, rounds int) ([][][]hardware.Reading, error) {
-	readings := make([][][]hardware.Reading, len(all))
+func (o *observer) Remeasure(ctx context.Context, card string, all []space.Configuration, rounds int, observe bool) ([]tune.Turns, error) {
+	if !observe {
+		return o.fake.Remeasure(ctx, card, all, rounds, false)
+	}
+	turns := make([]tune.Turns, len(all))
 	for range rounds {
 		o.round++
 		for i := range all {
-			readings[i] = append(readings[i], []hardware.Reading{{Quantity: hardware.Energy, Value: o.round}})
+			turns[i].Readings = append(turns[i].Readings, []hardware.Reading{{Quantity: hardware.Energy, Value: o.round}})
 		}
 	}
-	return readings, nil
+	return turns, nil
 }
 
 func TestFinalistsAreObservedAgain(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 )
 
 // Protocol is the version of the messages. Programs of different versions do not work together.
-const Protocol = 5
+const Protocol = 6
 
 // The names in JetStream.
 const (
@@ -122,8 +122,6 @@ type answer struct {
 	Result tune.Result  `json:"result,omitzero"`
 	Turns  []tune.Turns `json:"turns,omitempty"`  // of a measurement in turn
 	Failed string       `json:"failed,omitempty"` // why there is no measurement in turn
-
-	Readings [][][]hardware.Reading `json:"readings,omitempty"` // of a measurement in turn that observes
 
 	GivenBack bool `json:"given_back,omitempty"` // there is no result: the agent leaves, or has other work
 }

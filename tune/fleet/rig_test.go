@@ -78,11 +78,7 @@ func (f *fake) Probe(_ context.Context, c space.Configuration, again tune.Retest
 
 func (f *fake) Cards(context.Context) ([]string, error) { return []string{""}, nil }
 
-func (f *fake) Reobserve(_ context.Context, _ string, all []space.Configuration, _ int) ([][][]hardware.Reading, error) {
-	return make([][][]hardware.Reading, len(all)), nil
-}
-
-func (f *fake) Remeasure(_ context.Context, _ string, all []space.Configuration, rounds int) ([]tune.Turns, error) {
+func (f *fake) Remeasure(_ context.Context, _ string, all []space.Configuration, rounds int, _ bool) ([]tune.Turns, error) {
 	var times []tune.Turns
 	for _, c := range all {
 		var own []float64

@@ -227,7 +227,7 @@ func (t *session) send(ctx context.Context, a answer) error {
 	data := encode(a)
 	if err := t.connection.fits("the result", data); err != nil {
 		a.Result = tune.Result{Status: tune.Runtime, Reason: err.Error(), Timestamp: time.Now()}
-		a.Turns, a.Readings, a.Failed = nil, nil, err.Error()
+		a.Turns, a.Failed = nil, err.Error()
 		data = encode(a)
 	}
 	for {

@@ -50,7 +50,7 @@ func (e *cards) Cards(context.Context) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(e.names), func(name string) bool { return e.gone[name] }), nil
 }
 
-func (e *cards) Remeasure(_ context.Context, name string, configurations []space.Configuration, rounds int) (turns []tune.Turns, err error) {
+func (e *cards) Remeasure(_ context.Context, name string, configurations []space.Configuration, rounds int, _ bool) (turns []tune.Turns, err error) {
 	if e.asked[name]++; e.gone[name] {
 		return nil, nil
 	}

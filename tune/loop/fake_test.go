@@ -38,10 +38,6 @@ type probing struct{}
 
 func (probing) Observe(tune.Result) {}
 
-func (probing) Reobserve(_ context.Context, _ string, all []space.Configuration, _ int) ([][][]hardware.Reading, error) {
-	return make([][][]hardware.Reading, len(all)), nil
-}
-
 func (probing) Probe(_ context.Context, c space.Configuration, again tune.Retest) (tune.Result, error) {
 	return tune.Result{Configuration: c, Status: tune.Correct, Compared: again.Launches}, nil
 }

@@ -28,7 +28,7 @@ type remeasuring struct {
 
 func (r *remeasuring) Cards(context.Context) ([]string, error) { return []string{""}, nil }
 
-func (r *remeasuring) Remeasure(ctx context.Context, _ string, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
+func (r *remeasuring) Remeasure(ctx context.Context, _ string, configurations []space.Configuration, rounds int, _ bool) ([]tune.Turns, error) {
 	r.calls++
 	r.rounds, r.asked = rounds, nil
 	var times []tune.Turns
@@ -264,8 +264,8 @@ func TestAFinalMeasurementThatFailsIsAnErrorWithTheResults(t *testing.T) {
 // short is a remeasurer that forgets one.
 type short struct{ *remeasuring }
 
-func (s short) Remeasure(ctx context.Context, card string, c []space.Configuration, rounds int) ([]tune.Turns, error) {
-	return s.remeasuring.Remeasure(ctx, card, c[1:], rounds)
+func (s short) Remeasure(ctx context.Context, card string, c []space.Configuration, rounds int, observe bool) ([]tune.Turns, error) {
+	return s.remeasuring.Remeasure(ctx, card, c[1:], rounds, observe)
 }
 
 func TestAFinalMeasurementOfTooFewIsAnError(t *testing.T) {

@@ -23,7 +23,7 @@ const (
 
 // observeFinalists observes the results at some places again on a card, in turn, if an objective needs what is observed.
 func (r *run) observeFinalists(ctx context.Context, places []int, card string) error {
-	if r.prober == nil || !r.problem.NeedsReadings() {
+	if !r.problem.NeedsReadings() {
 		return nil
 	}
 	var configurations []space.Configuration
@@ -36,19 +36,21 @@ func (r *run) observeFinalists(ctx context.Context, places []int, card string) e
 		return nil
 	}
 	rounds := max(1, min(observedRounds, int(observeBudget/round)))
-	readings, err := r.prober.Reobserve(ctx, card, configurations, rounds)
+	turns, err := r.remeasurer.Remeasure(ctx, card, configurations, rounds, true)
 	switch {
 	case ctx.Err() != nil:
 		r.outcome.Stop = tune.Interrupted
 		return nil
-	case err == nil && len(readings) != len(configurations):
-		err = fmt.Errorf("%d configurations were observed, not %d", len(readings), len(configurations))
+	case err == nil && turns == nil: // the card has gone
+		return nil
+	case err == nil && len(turns) != len(configurations):
+		err = fmt.Errorf("%d configurations were observed, not %d", len(turns), len(configurations))
 	}
 	if err != nil {
 		return fmt.Errorf("observe the best again: %w", err)
 	}
 	for j, i := range places {
-		r.outcome.Results[i].FinalReadings = meanReadings(readings[j])
+		r.outcome.Results[i].FinalReadings = meanReadings(turns[j].Readings)
 	}
 	return nil
 }

@@ -17,16 +17,18 @@ import (
 // A reobserving fake observes configurations again: the energies of each round are given by the configuration.
 type reobserving struct {
 	remeasuring
-	probing
 	energies func(i int) []float64
 	rounds   int
 	calls    int
 }
 
-func (r *reobserving) Reobserve(_ context.Context, _ string, configurations []space.Configuration, rounds int) ([][][]hardware.Reading, error) {
+func (r *reobserving) Remeasure(ctx context.Context, card string, configurations []space.Configuration, rounds int, observe bool) ([]tune.Turns, error) {
+	if !observe {
+		return r.remeasuring.Remeasure(ctx, card, configurations, rounds, false)
+	}
 	r.calls++
 	r.rounds = rounds
-	var all [][][]hardware.Reading
+	var all []tune.Turns
 	for _, c := range configurations {
 		var of [][]hardware.Reading
 		for _, joules := range r.energies(c.Int("i")) {
@@ -36,7 +38,7 @@ func (r *reobserving) Reobserve(_ context.Context, _ string, configurations []sp
 			}
 			of = append(of, []hardware.Reading{reading})
 		}
-		all = append(all, of)
+		all = append(all, tune.Turns{Readings: of})
 	}
 	return all, nil
 }

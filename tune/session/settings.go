@@ -118,8 +118,8 @@ func (p *ControlledPool) Evaluate(ctx context.Context, in <-chan space.Configura
 }
 
 // Remeasure implements tune.Remeasurer, and restores the settings.
-func (p *ControlledPool) Remeasure(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
-	turns, err := p.Pool.Remeasure(ctx, card, configurations, rounds)
+func (p *ControlledPool) Remeasure(ctx context.Context, card string, configurations []space.Configuration, rounds int, observe bool) ([]tune.Turns, error) {
+	turns, err := p.Pool.Remeasure(ctx, card, configurations, rounds, observe)
 	return turns, errors.Join(err, p.controls.restore())
 }
 

@@ -62,7 +62,7 @@ func (p *Pool) handle(e event, now time.Time) error {
 	case a.Turn != nil && m.again != nil:
 		m.again.turn = a.Turn.Index
 	case a.Remeasured != nil && m.again != nil:
-		m.again.ended, m.again.result = true, *a.Remeasured
+		m.again.ended, m.again.result = true, a.Remeasured
 		p.rest(m, now)
 	case a.Timer != nil:
 		return a.Timer

@@ -277,7 +277,7 @@ func TestRemeasureFindsTheGuiltyOne(t *testing.T) {
 	for _, mode := range []int{2, slices.Index(hostileModes, "corrupts_heap"), 3, slices.Index(hostileModes, "traps"), 4} {
 		all = append(all, configurationOf(t, p, map[string]space.Value{"mode": mode}))
 	}
-	times, err := pool.Remeasure(context.Background(), "", all, 3)
+	times, err := pool.Remeasure(context.Background(), "", all, 3, false)
 	if err != nil || len(times) != len(all) {
 		t.Fatal(times, err)
 	}

@@ -60,8 +60,8 @@ func TestReadingsOfAWorker(t *testing.T) {
 		if missing != 1 {
 			t.Errorf("%s: %d results have no readings", a, missing)
 		}
-		again, err := pool.Reobserve(t.Context(), "", all[:2], 3)
-		if err != nil || len(again) != 2 || len(again[0]) != 3 || len(again[1]) != 3 || again[1][2][0].Missing != "" {
+		again, err := pool.Remeasure(t.Context(), "", all[:2], 3, true)
+		if err != nil || len(again) != 2 || len(again[0].Readings) != 3 || len(again[1].Readings) != 3 || again[1].Readings[2][0].Missing != "" {
 			t.Errorf("%s: observed again: %+v, %v", a, again, err)
 		}
 	}

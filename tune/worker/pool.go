@@ -19,7 +19,7 @@ import (
 
 // A Pool evaluates the configurations of one problem in worker processes, on one device or
 // on several of one model. It implements tune.Remeasurer and tune.Prober.
-// Close it when done. Evaluate, Probe, Remeasure and Reobserve are called one at a time.
+// Close it when done. Evaluate, Probe and Remeasure are called one at a time.
 type Pool struct {
 	problem    *problem.Problem
 	devices    []device.Listed

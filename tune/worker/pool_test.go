@@ -118,7 +118,7 @@ func TestAPoolIsUsedSeveralTimes(t *testing.T) {
 			for _, r := range pool.run(t, loop.Options{Finalists: -1}).Results {
 				wantCorrect(t, string(a), r)
 			}
-			times, err := pool.Remeasure(context.Background(), "", all, 4)
+			times, err := pool.Remeasure(context.Background(), "", all, 4, false)
 			if err != nil || len(times) != 2 || len(times[0].Times) != 4 || len(times[1].Times) != 4 || slices.Min(times[1].Times) <= slices.Min(times[0].Times) {
 				t.Errorf("%s: %v, %v", a, times, err)
 			}
@@ -135,7 +135,7 @@ func TestAPoolIsUsedSeveralTimes(t *testing.T) {
 		if err := pool.Evaluate(context.Background(), nil, nil); err != errClosed {
 			t.Errorf("%s: evaluate when closed: %v", a, err)
 		}
-		if _, err := pool.Remeasure(context.Background(), "", all, 4); err != errClosed {
+		if _, err := pool.Remeasure(context.Background(), "", all, 4, false); err != errClosed {
 			t.Errorf("%s: measure again when closed: %v", a, err)
 		}
 	}
@@ -254,7 +254,7 @@ func TestRemeasureOfKernelsThatHaveTurned(t *testing.T) {
 	for _, f := range []string{faultNone, faultDies, faultSlow, faultLoop, faultCompile} {
 		all = append(all, configurationOf(t, p, map[string]space.Value{"fault": f}))
 	}
-	times, err := pool.Remeasure(context.Background(), "", all, 3)
+	times, err := pool.Remeasure(context.Background(), "", all, 3, false)
 	if err != nil || len(times) != len(all) {
 		t.Fatal(times, err)
 	}
@@ -365,8 +365,8 @@ func TestTwoDevicesShareASearch(t *testing.T) {
 			t.Errorf("%s: %v, %v", a, cards, err)
 		}
 		some := []space.Configuration{o.Results[0].Configuration, o.Results[1].Configuration}
-		first, err := pool.Remeasure(t.Context(), two[0].Selector(), some, 3)
-		second, again := pool.Remeasure(t.Context(), two[1].Selector(), some, 3)
+		first, err := pool.Remeasure(t.Context(), two[0].Selector(), some, 3, false)
+		second, again := pool.Remeasure(t.Context(), two[1].Selector(), some, 3, false)
 		if err != nil || again != nil || len(first) != 2 || len(second) != 2 || len(second[1].Times) != 3 || slices.Equal(first[0].Times, second[0].Times) {
 			t.Errorf("%s: measured in turn: %v, %v, %v, %v", a, first, err, second, again)
 		}
@@ -430,7 +430,7 @@ func TestRemeasureWithWorkersThatDieAtOnce(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), watchdog)
 	defer cancel()
-	_, err := pool.Remeasure(ctx, "", []space.Configuration{configurationOf(t, p, nil)}, 3)
+	_, err := pool.Remeasure(ctx, "", []space.Configuration{configurationOf(t, p, nil)}, 3, false)
 	if err == nil || !strings.Contains(err.Error(), "3 workers in a row have ended before they measured anything") {
 		t.Error(err)
 	}

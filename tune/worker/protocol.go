@@ -49,7 +49,7 @@ type answer struct {
 	Built      *built
 	Result     *result
 	Turn       *turn
-	Remeasured *remeasured
+	Remeasured []tune.Turns    // of each configuration
 	Measured   *hardware.Peaks // of the part that a hello wants
 	Described  *described
 	Failed     string             // why
@@ -134,12 +134,6 @@ type remeasure struct {
 
 // turn is the index of a configuration of a remeasure, or -1 for all together.
 type turn struct{ Index int }
-
-// remeasured has the turns of each configuration, or the readings of each round.
-type remeasured struct {
-	Turns    []tune.Turns
-	Readings [][][]hardware.Reading
-}
 
 // stage says what begins now.
 type stage struct {

@@ -186,11 +186,11 @@ func TestProtocolOfRemeasuring(t *testing.T) {
 				turns = append(turns, a.Turn.Index)
 			}
 		}
-		if a.Remeasured == nil || len(a.Remeasured.Turns) != 3 {
+		if a.Remeasured == nil || len(a.Remeasured) != 3 {
 			t.Fatalf("%+v, want remeasured", a)
 		}
 		for i, want := range []int{2, 0, 2} {
-			if got := a.Remeasured.Turns[i]; len(got.Times) != want || (want == 0) != (got.Reason != "") {
+			if got := a.Remeasured[i]; len(got.Times) != want || (want == 0) != (got.Reason != "") {
 				t.Errorf("configuration %d has the times %v, want %d", i, got, want)
 			}
 		}

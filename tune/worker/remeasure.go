@@ -9,7 +9,6 @@ import (
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
-	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -21,7 +20,7 @@ type again struct {
 	late   bool   // it was killed because it took too long
 	slow   bool   // that was a timed launch
 	reason string // why it was lost
-	result remeasured
+	result []tune.Turns
 }
 
 func (a *again) lose(late bool, why string) {
@@ -42,28 +41,21 @@ func (p *Pool) index(card string) int {
 }
 
 // Remeasure implements tune.Remeasurer.
-func (p *Pool) Remeasure(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([]tune.Turns, error) {
-	r, err := p.inTurn(ctx, p.index(card), configurations, remeasure{Rounds: rounds})
-	return r.Turns, err
-}
-
-// Reobserve implements tune.Prober.
-func (p *Pool) Reobserve(ctx context.Context, card string, configurations []space.Configuration, rounds int) ([][][]hardware.Reading, error) {
-	r, err := p.inTurn(ctx, p.index(card), configurations, remeasure{Rounds: rounds, Observe: true})
-	return r.Readings, err
+func (p *Pool) Remeasure(ctx context.Context, card string, configurations []space.Configuration, rounds int, observe bool) ([]tune.Turns, error) {
+	return p.inTurn(ctx, p.index(card), configurations, remeasure{Rounds: rounds, Observe: observe})
 }
 
 // inTurn lets one worker on a device do what a request says with configurations, whose values it adds. The result has an element for each
 // configuration, with the reason for one of which two workers die, and for one that takes too long.
-func (p *Pool) inTurn(ctx context.Context, device int, configurations []space.Configuration, request remeasure) (all remeasured, err error) {
+func (p *Pool) inTurn(ctx context.Context, device int, configurations []space.Configuration, request remeasure) ([]tune.Turns, error) {
 	if p.closed {
-		return all, errClosed
+		return nil, errClosed
 	}
 	left := make([]int, len(configurations)) // indices of those that are still to be measured
 	for i := range left {
 		left[i] = i
 	}
-	all = remeasured{Turns: make([]tune.Turns, len(left)), Readings: make([][][]hardware.Reading, len(left))}
+	all := make([]tune.Turns, len(left))
 	deaths := make([]int, len(configurations)) // and slow launches
 	before := 0
 	for len(left) > 0 {
@@ -74,11 +66,7 @@ func (p *Pool) inTurn(ctx context.Context, device int, configurations []space.Co
 		}
 		if !a.lost {
 			for j, i := range left {
-				if request.Observe {
-					all.Readings[i] = a.result.Readings[j]
-				} else {
-					all.Turns[i] = a.result.Turns[j]
-				}
+				all[i] = a.result[j]
 			}
 			return all, nil
 		}
@@ -104,7 +92,7 @@ func (p *Pool) inTurn(ctx context.Context, device int, configurations []space.Co
 				return all, err
 			}
 		}
-		all.Turns[left[guilty]].Reason = a.reason
+		all[left[guilty]].Reason = a.reason
 		left = slices.Delete(left, guilty, guilty+1)
 	}
 	return all, nil

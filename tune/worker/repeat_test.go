@@ -67,7 +67,7 @@ __kernel void slow(__global float *y) { y[get_global_id(0)] = 1; }
 			if len(o.Results) != len(c.want) || pool.Evaluated() != len(c.want) {
 				t.Errorf("%s: %d results, %d evaluated", a, len(o.Results), pool.Evaluated())
 			}
-			times, err := pool.Remeasure(context.Background(), "", []space.Configuration{o.Results[0].Configuration, configurationOf(t, p, map[string]space.Value{"mode": 5})}, 20)
+			times, err := pool.Remeasure(context.Background(), "", []space.Configuration{o.Results[0].Configuration, configurationOf(t, p, map[string]space.Value{"mode": 5})}, 20, false)
 			if err != nil || len(times) != 2 || len(times[0].Times) != 20 || len(times[1].Times) != 20 {
 				t.Errorf("%s: measured again: %v, %v", a, times, err)
 			}

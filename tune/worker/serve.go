@@ -244,21 +244,14 @@ func (s *server) remeasure(ctx context.Context, r *remeasure) error {
 		}
 	}
 	o := device.RemeasureOptions{
-		Rounds: r.Rounds, Singly: r.Singly,
+		Rounds: r.Rounds, Observe: r.Observe, Singly: r.Singly,
 		Turn: func(index int) { s.parent.Send(answer{Turn: &turn{index}}) },
 	}
-	var measured remeasured
-	var err error
-	if r.Observe {
-		measured.Readings, err = s.evaluator.ReobserveWith(ctx, configurations, o)
-	} else {
-		measured.Turns, err = s.evaluator.RemeasureWith(ctx, configurations, o)
+	measured, err := s.evaluator.RemeasureWith(ctx, configurations, o)
+	if err == nil {
+		s.parent.Send(answer{Remeasured: measured})
 	}
-	if err != nil {
-		return err
-	}
-	s.parent.Send(answer{Remeasured: &measured})
-	return nil
+	return err
 }
 
 // Begin implements device.Supervisor.

@@ -54,7 +54,7 @@ func TestSettingsArePassedToTheOwner(t *testing.T) {
 			all = append(all, r.Configuration)
 		}
 		seen = nil
-		times, err := pool.Remeasure(t.Context(), "", all, 3)
+		times, err := pool.Remeasure(t.Context(), "", all, 3, false)
 		round := "clock 900 MHz, clock 900 MHz, clock 1200 MHz, clock 1200 MHz"
 		if got := strings.Join(seen, ", "); err != nil || len(times) != 4 || len(times[3].Times) != 3 || got != strings.Join([]string{round, round, round}, ", ") {
 			t.Errorf("%s: measured in turn at %s: %v, %v", a, got, times, err)

@@ -51,7 +51,7 @@ func (s *scripted) Evaluate(ctx context.Context, in <-chan space.Configuration, 
 
 func (s *scripted) Cards(context.Context) ([]string, error) { return []string{""}, nil }
 
-func (s *scripted) Remeasure(_ context.Context, _ string, configurations []space.Configuration, _ int) ([]tune.Turns, error) {
+func (s *scripted) Remeasure(_ context.Context, _ string, configurations []space.Configuration, _ int, _ bool) ([]tune.Turns, error) {
 	var times []tune.Turns
 	for _, c := range configurations {
 		ms := s.finals[c.Key()]
