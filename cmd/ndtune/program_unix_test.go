@@ -202,12 +202,6 @@ func (a *awaitedText) await(expression string) <-chan struct{} {
 	return a.found
 }
 
-func (a *awaitedText) soFar() string {
-	a.mutex.Lock()
-	defer a.mutex.Unlock()
-	return a.text.String()
-}
-
 func (a *awaitedText) check() {
 	if a.awaited != nil && a.awaited.MatchString(a.text.String()) {
 		close(a.found)
