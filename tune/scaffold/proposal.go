@@ -313,3 +313,15 @@ func (p *proposer) choose(out string) {
 			"that configurations agree. A simpler kernel with a specification of its own, .npy files, or a command are better ones.\n"+
 			"atol and rtol are the tolerances.")
 }
+
+// Decisions is the number of values that only the user knows.
+func (p *Proposal) Decisions() (n int) {
+	for _, lines := range p.Remarks {
+		for _, line := range lines {
+			if strings.HasPrefix(line, "DECIDE") {
+				n++
+			}
+		}
+	}
+	return n
+}

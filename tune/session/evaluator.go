@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/fleet"
@@ -117,3 +118,23 @@ func (s *Session) fleetSearch() string {
 		begun.UTC().Format(time.RFC3339Nano), compares, kind))
 	return hex.EncodeToString(sum[:16])
 }
+
+// Spent says how the time of an evaluation was spent.
+func (s *Session) Spent(o *tune.Outcome) string {
+	if pool, ok := s.Evaluator.(*worker.Pool); ok {
+		s := pool.Spent()
+		return fmt.Sprintf("time of %s: starting %s, building %s, verifying %s, measuring %s, waiting for the device %s, idle %s",
+			figure.Count(pool.Started(), "worker"), tenths(s.Starting), tenths(s.Building), tenths(s.Verifying),
+			tenths(s.Measuring), tenths(s.Waiting), tenths(s.Idle))
+	}
+	var d tune.Durations
+	for _, r := range o.Results[min(o.Resumed, len(o.Results)):] {
+		d.Build += r.Durations.Build
+		d.Verify += r.Durations.Verify
+		d.Measure += r.Durations.Measure
+	}
+	return fmt.Sprintf("time: building %s, verifying %s, measuring %s", tenths(d.Build), tenths(d.Verify), tenths(d.Measure))
+}
+
+// tenths formats a duration in seconds.
+func tenths(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }

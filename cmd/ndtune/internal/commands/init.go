@@ -3,7 +3,6 @@ package commands
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -96,7 +95,7 @@ func initSpec(ctx context.Context, t *ui.Console, o *initOptions) error {
 	}
 	err = u.Build(ctx, scaffold.Compiler{Device: listed, Timeout: o.buildTimeout}, o.kernel)
 	if err != nil {
-		return sourceFault(err)
+		return err
 	}
 	proposal := scaffold.Propose(*u, out)
 	if err := proposal.Write(out); err != nil {
@@ -121,7 +120,7 @@ func initCapture(ctx context.Context, t *ui.Console, o *initOptions) error {
 	}
 	proposal, err := scaffold.FromCapture(ctx, l, out, scaffold.Compiler{Device: listed, Timeout: o.buildTimeout})
 	if err != nil {
-		return sourceFault(err)
+		return err
 	}
 	return reportProposal(t, out, proposal)
 }
@@ -141,27 +140,11 @@ func (o *initOptions) output(byDefault string, others ...string) (string, error)
 	return out, nil
 }
 
-// sourceFault makes an error about a source one of the command line.
-func sourceFault(err error) error {
-	if _, is := errors.AsType[*scaffold.SourceError](err); is {
-		return ui.Usage(err)
-	}
-	return err
-}
-
 // reportProposal says what was written, whether it can be read, and what to type next.
 func reportProposal(t *ui.Console, out string, proposal *scaffold.Proposal) error {
-	decisions := 0
-	for _, lines := range proposal.Remarks {
-		for _, line := range lines {
-			if strings.HasPrefix(line, "DECIDE") {
-				decisions++
-			}
-		}
-	}
 	w := t.Out
 	kernel := proposal.Definition.Kernel.Name
-	fmt.Fprintf(w, "%s: a specification of the kernel %s, with %s to check (DECIDE)\n", out, kernel, figure.Count(decisions, "decision"))
+	fmt.Fprintf(w, "%s: a specification of the kernel %s, with %s to check (DECIDE)\n", out, kernel, figure.Count(proposal.Decisions(), "decision"))
 	if _, err := spec.Load(out, spec.Options{}); err != nil {
 		fmt.Fprintf(w, "It cannot be used yet:\n%v\n", err)
 		return nil

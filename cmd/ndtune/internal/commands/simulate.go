@@ -61,7 +61,7 @@ evaluations, for each record and as the mean over all: 1 is optimal.
 func (o *simulateOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		flags.List(&o.strategies, "strategy", flags.CategorySearch,
-			"compare `STRATEGY[,STRATEGY…]`: "+job.StrategyNames()+", or all, which is all but brute_force and prior_ranking; "+
+			"compare `STRATEGY[,STRATEGY…]`: "+strings.Join(search.Names(), ", ")+", or all, which is all but brute_force and prior_ranking; "+
 				job.StrategyForms+"; may be repeated (default: all; with --prior, those that learn from it)"),
 		flags.Text(&o.rank.objectives, "objective", flags.CategorySearch,
 			"improve `OBJECTIVES` instead of those of the records: time, time_mean, time_min or a metric, maximised after the "+
@@ -88,7 +88,7 @@ func (o *simulateOptions) Read(c *cli.Context) (err error) {
 	if err = ui.CheckOutputs("output", o.outputs.Value(), checkCurvesPath, o.paths...); err != nil {
 		return err
 	}
-	if o.chosen, err = job.ParseStrategies(o.strategies.Value()); err != nil {
+	if o.chosen, err = session.ParseStrategies(o.strategies.Value()); err != nil {
 		return ui.Wrong("--strategy %w", err)
 	}
 	if err := o.prior.Read(); err != nil {
@@ -230,7 +230,7 @@ func (o *simulateOptions) addStrategies(ctx context.Context, plan *simulate.Plan
 	if len(o.chosen) == 0 {
 		names := allStrategies(objectives)
 		if o.prior.IsGiven() {
-			names = job.LearningStrategies(objectives)
+			names = learningStrategies(objectives)
 		}
 		for _, name := range names {
 			add(simulate.Named(name, nil))
@@ -306,4 +306,9 @@ func (o *simulateOptions) addPriors(ctx context.Context, recordings []*simulate.
 		}
 	}
 	return nil
+}
+
+// learningStrategies returns the strategies that learn from priors.
+func learningStrategies(objectives int) []string {
+	return slices.DeleteFunc(search.Names(), func(name string) bool { return search.CheckPriors(name, objectives) != nil })
 }

@@ -6,14 +6,11 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
-	"github.com/ndtune/ndtune/internal/figure"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/footprint"
@@ -88,23 +85,3 @@ func (o *Evaluation) On(t *ui.Console) session.Evaluation {
 	}
 	return e
 }
-
-// spentText says how the time of an evaluation was spent.
-func spentText(e session.Evaluator, results []tune.Result, resumed int) string {
-	if pool, ok := e.(*worker.Pool); ok {
-		s := pool.Spent()
-		return fmt.Sprintf("time of %s: starting %s, building %s, verifying %s, measuring %s, waiting for the device %s, idle %s",
-			figure.Count(pool.Started(), "worker"), tenths(s.Starting), tenths(s.Building), tenths(s.Verifying),
-			tenths(s.Measuring), tenths(s.Waiting), tenths(s.Idle))
-	}
-	var d tune.Durations
-	for _, r := range results[min(resumed, len(results)):] {
-		d.Build += r.Durations.Build
-		d.Verify += r.Durations.Verify
-		d.Measure += r.Durations.Measure
-	}
-	return fmt.Sprintf("time: building %s, verifying %s, measuring %s", tenths(d.Build), tenths(d.Verify), tenths(d.Measure))
-}
-
-// tenths formats a duration in seconds.
-func tenths(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }

@@ -149,7 +149,7 @@ func (j *Job) SearchAndShow(ctx context.Context) (*tune.Outcome, error) {
 	j.display = newSearchDisplay(ctx, j)
 	outcome, err := j.Session.Run(ctx, j.display.result)
 	if outcome != nil && j.Verbose {
-		j.spent = spentText(j.Session.Evaluator, outcome.Results, outcome.Resumed) + "\n"
+		j.spent = j.Session.Spent(outcome) + "\n"
 	}
 	if outcome != nil && err == nil {
 		j.display.printer.Bar.Finish()

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -18,38 +19,6 @@ import (
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/spec"
 )
-
-// SelectDevice finds a device of this machine; "" selects the default one.
-func SelectDevice(selector string) (device.Listed, error) {
-	all, err := device.List()
-	if err != nil {
-		return device.Listed{}, err
-	}
-	return device.Select(all, selector)
-}
-
-// SelectDevices finds devices of this machine that share a search.
-func SelectDevices(selector string) ([]device.Listed, error) {
-	all, err := device.List()
-	if err != nil {
-		return nil, err
-	}
-	return device.SelectAlike(all, selector)
-}
-
-// GoOnCommand returns the command line of this process, with a log if it names none.
-func (o *Options) GoOnCommand(log string, more ...string) string {
-	words := slices.Clone(os.Args)
-	if o.Log == "" {
-		more = append(more, "--log", log)
-		end := len(words)
-		if i := slices.Index(words, "--"); i >= 0 {
-			end = i // arguments follow
-		}
-		words = slices.Insert(words, end, more...)
-	}
-	return ui.Join(" ", process.Quoted, words...)
-}
 
 // Options say what is searched, how, and where the results go.
 type Options struct {
@@ -74,12 +43,16 @@ type Options struct {
 	By    session.Strategy
 }
 
+// StrategyForms describes the values of --strategy beside the names.
+const StrategyForms = "options follow the name, NAME:OPTION=VALUE,OPTION=VALUE; command:COMMAND, such as 'command:python3 walk.py', " +
+	"is a program of your own, which is asked and told in lines of JSON (docs/strategy-command.md)"
+
 // Flags control a search and its outputs.
 func (o *Options) Flags() []cli.Flag {
 	return append(o.Evaluation.Flags(&o.Spec),
 		flags.Device(&o.Device, "; several of one model share a search: gpu uses all GPUs of the first one's model, 0:0,0:1 uses two devices"),
 		flags.Text(&o.strategy, "strategy", flags.CategorySearch,
-			"search with `STRATEGY`: "+StrategyNames()+"; ndtune strategies describes them; "+StrategyForms+" (default: auto)"),
+			"search with `STRATEGY`: "+strings.Join(search.Names(), ", ")+"; ndtune strategies describes them; "+StrategyForms+" (default: auto)"),
 		flags.List(&o.start, "start", flags.CategorySearch,
 			"begin with this configuration, `PARAMETER=VALUE,…` for all parameters with several values; may be repeated"),
 		o.Prior.searchFlag(),
@@ -109,7 +82,7 @@ func (o *Options) ReadSearch(c *cli.Context) error {
 	choices := []session.Strategy{{Name: search.Auto}}
 	if o.strategy != "" {
 		var err error
-		if choices, err = ParseStrategies([]string{o.strategy}); err != nil {
+		if choices, err = session.ParseStrategies([]string{o.strategy}); err != nil {
 			return ui.Wrong("--strategy %w", err)
 		}
 	}
@@ -149,4 +122,36 @@ func (o *Options) plan(ctx context.Context, s *spec.Spec) (session.Plan, error) 
 		p.Start = append(p.Start, configuration)
 	}
 	return p, nil
+}
+
+// SelectDevice finds a device of this machine; "" selects the default one.
+func SelectDevice(selector string) (device.Listed, error) {
+	all, err := device.List()
+	if err != nil {
+		return device.Listed{}, err
+	}
+	return device.Select(all, selector)
+}
+
+// SelectDevices finds devices of this machine that share a search.
+func SelectDevices(selector string) ([]device.Listed, error) {
+	all, err := device.List()
+	if err != nil {
+		return nil, err
+	}
+	return device.SelectAlike(all, selector)
+}
+
+// GoOnCommand returns the command line of this process, with a log if it names none.
+func (o *Options) GoOnCommand(log string, more ...string) string {
+	words := slices.Clone(os.Args)
+	if o.Log == "" {
+		more = append(more, "--log", log)
+		end := len(words)
+		if i := slices.Index(words, "--"); i >= 0 {
+			end = i // arguments follow
+		}
+		words = slices.Insert(words, end, more...)
+	}
+	return ui.Join(" ", process.Quoted, words...)
 }

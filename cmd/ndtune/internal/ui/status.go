@@ -10,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/observe"
+	"github.com/ndtune/ndtune/tune/scaffold"
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -53,19 +54,19 @@ func Usage(err error) error { return &usageError{err} }
 // Wrong returns a usageError.
 func Wrong(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// IsUsage reports whether an error says that the command line is wrong.
-func IsUsage(err error) bool {
-	var usage *usageError
-	var option *session.OptionError
-	return errors.As(err, &usage) || errors.As(err, &option)
+// has reports whether an error is, or wraps, one of a type.
+func has[T error](err error) bool {
+	_, is := errors.AsType[T](err)
+	return is
 }
+
+// IsUsage reports whether an error says that the command line is wrong.
+func IsUsage(err error) bool { return has[*usageError](err) || has[*session.OptionError](err) }
 
 // IsSpaceError reports whether the restrictions of a specification leave no configuration or
 // cannot be computed.
 func IsSpaceError(err error) bool {
-	var empty *space.EmptyError
-	var restriction *space.RestrictionError
-	return errors.As(err, &empty) || errors.As(err, &restriction)
+	return has[*space.EmptyError](err) || has[*space.RestrictionError](err)
 }
 
 // IsCancelled reports whether all parts of an error say that the context was cancelled.
@@ -82,24 +83,18 @@ func IsCancelled(err error) bool {
 // ExitStatus returns the exit status of the process for an error of a command. Interrupted says that a signal has stopped the command:
 // without one, a cancelled context is a failure like any other.
 func ExitStatus(err error, interrupted bool) int {
-	var specification spec.Errors
-	var place *spec.Error
-	var selection *device.SelectionError
-	var field *definition.FieldError
-	var settings *session.SettingsError
-	var window *observe.WindowError
-	var program *ProgramError
 	switch {
 	case err == nil:
 		return 0
 	case interrupted && IsCancelled(err):
 		return StatusInterrupted
-	case IsUsage(err), IsSpaceError(err), errors.As(err, &specification), errors.As(err, &place),
-		errors.As(err, &selection), errors.As(err, &field), errors.As(err, &settings), errors.As(err, &window):
+	case IsUsage(err), IsSpaceError(err), has[spec.Errors](err), has[*spec.Error](err), has[*device.SelectionError](err), has[*definition.FieldError](err),
+		has[*scaffold.SourceError](err), has[*session.SettingsError](err), has[*observe.WindowError](err):
 		return StatusUsage
 	case errors.Is(err, ErrIncorrect):
 		return statusIncorrect
-	case errors.As(err, &program):
+	case has[*ProgramError](err):
+		program, _ := errors.AsType[*ProgramError](err)
 		return program.Status
 	}
 	return StatusStuck

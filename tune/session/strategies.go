@@ -1,37 +1,31 @@
-package job
+package session
 
 import (
 	"fmt"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/search"
-	"github.com/ndtune/ndtune/tune/session"
 )
 
 // commandPrefix begins a value of --strategy that is a program of the user's own.
 const commandPrefix = "command:"
 
-// StrategyForms describes the values of --strategy beside the names.
-const StrategyForms = "options follow the name, NAME:OPTION=VALUE,OPTION=VALUE; command:COMMAND, such as 'command:python3 walk.py', " +
-	"is a program of your own, which is asked and told in lines of JSON (docs/strategy-command.md)"
-
 var strategyOption = regexp.MustCompile(`^\s*\w+\s*=`)
 
 // ParseStrategies reads values of --strategy: each is a program, or a list of strategies with commas between them. A piece
 // of a list that is an option belongs to the strategy before it.
-func ParseStrategies(texts []string) ([]session.Strategy, error) {
-	var all []session.Strategy
+func ParseStrategies(texts []string) ([]Strategy, error) {
+	var all []Strategy
 	for _, text := range texts {
 		if command, ok := strings.CutPrefix(text, commandPrefix); ok {
 			words, err := commandWords(command)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", text, err)
 			}
-			all = append(all, session.Strategy{Name: text, Command: words})
+			all = append(all, Strategy{Name: text, Command: words})
 			continue
 		}
 		for i, piece := range strings.Split(text, ",") {
@@ -40,9 +34,9 @@ func ParseStrategies(texts []string) ([]session.Strategy, error) {
 			case i > 0 && strategyOption.MatchString(piece):
 				option, hasOption = piece, true
 			case strings.TrimSpace(name) == "" || strategyOption.MatchString(piece):
-				return nil, fmt.Errorf("%s: the name of a strategy is missing (there are %s)", text, StrategyNames())
+				return nil, fmt.Errorf("%s: the name of a strategy is missing (there are %s)", text, strings.Join(search.Names(), ", "))
 			default:
-				all = append(all, session.Strategy{Name: strings.TrimSpace(name), Options: map[string]string{}})
+				all = append(all, Strategy{Name: strings.TrimSpace(name), Options: map[string]string{}})
 			}
 			last := all[len(all)-1]
 			if !hasOption {
@@ -76,11 +70,4 @@ func commandWords(text string) ([]string, error) {
 		_, err = exec.LookPath(words[0])
 	}
 	return words, err
-}
-
-func StrategyNames() string { return strings.Join(search.Names(), ", ") }
-
-// LearningStrategies returns the strategies that learn from priors.
-func LearningStrategies(objectives int) []string {
-	return slices.DeleteFunc(search.Names(), func(name string) bool { return search.CheckPriors(name, objectives) != nil })
 }
