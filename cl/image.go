@@ -199,16 +199,9 @@ func (c *Context) SupportedImageFormats(flags MemFlags, t ImageType) ([]ImageFor
 		return nil, err
 	}
 	defer c.leave()
-	var count uint32
-	if err := f.run(c.id, uintptr(flags), uintptr(t), 0, 0, uintptr(unsafe.Pointer(&count))); err != nil || count == 0 {
-		return nil, err
-	}
-	formats := make([]ImageFormat, count)
-	err := f.run(c.id, uintptr(flags), uintptr(t), uintptr(count), uintptr(unsafe.Pointer(&formats[0])), 0)
-	if err != nil {
-		return nil, err
-	}
-	return formats, nil
+	return list(func(room uintptr, all *ImageFormat, count *uint32) error {
+		return f.run(c.id, uintptr(flags), uintptr(t), room, uintptr(unsafe.Pointer(all)), uintptr(unsafe.Pointer(count)))
+	})
 }
 
 // Sampler is the way in which a kernel reads an image. It is safe for concurrent use.

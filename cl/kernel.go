@@ -49,8 +49,7 @@ func (k *Kernel) NumArgs() (int, error) {
 		return 0, err
 	}
 	defer k.leave()
-	query := queryOf(f, k.id)
-	data, err := query(kernelNumArgs)
+	data, err := queryOf(f, k.id)(kernelNumArgs)
 	return int(decode(data)), about(err, k.name)
 }
 
@@ -71,7 +70,7 @@ func (k *Kernel) WorkGroupInfo() (WorkGroupInfo, error) {
 	}
 	defer k.leave()
 	var info WorkGroupInfo
-	err := queryOfPair(f, k.id, k.program.context.device.id).read(&info)
+	err := queryOf(f, k.id, k.program.context.device.id).read(&info)
 	return info, about(err, k.name)
 }
 
@@ -84,8 +83,7 @@ func (k *Kernel) SpillMem() (int64, error) {
 		return 0, err
 	}
 	defer k.leave()
-	query := queryOfPair(f, k.id, k.program.context.device.id)
-	data, err := query(spillMemSize)
+	data, err := queryOf(f, k.id, k.program.context.device.id)(spillMemSize)
 	return int64(decode(data)), about(err, k.name)
 }
 
@@ -230,6 +228,6 @@ func (k *Kernel) ArgInfo(i int) (ArgInfo, error) {
 		return ArgInfo{}, about(err, what)
 	}
 	var info ArgInfo
-	err := queryOfPair(f, k.id, uintptr(i)).read(&info)
+	err := queryOf(f, k.id, uintptr(i)).read(&info)
 	return info, about(err, what)
 }

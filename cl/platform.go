@@ -45,7 +45,7 @@ func Platforms() ([]*Platform, error) {
 	}
 	listing.Lock()
 	defer listing.Unlock()
-	ids, err := listIDs(func(room uintptr, ids *uintptr, count *uint32) error {
+	ids, err := list(func(room uintptr, ids *uintptr, count *uint32) error {
 		return api.clGetPlatformIDs.run(room, uintptr(unsafe.Pointer(ids)), uintptr(unsafe.Pointer(count)))
 	})
 	if err != nil && !errors.Is(err, PlatformNotFound) {
@@ -60,8 +60,8 @@ func Platforms() ([]*Platform, error) {
 // listing is held while platforms or devices are listed: PoCL crashes if two threads are the first to do so at once.
 var listing sync.Mutex
 
-// listIDs returns handles: it asks for their number first.
-func listIDs(ask func(room uintptr, ids *uintptr, count *uint32) error) ([]uintptr, error) {
+// list returns what OpenCL lists, such as handles: it asks for their number first.
+func list[T any](ask func(room uintptr, all *T, count *uint32) error) ([]T, error) {
 	var count uint32
 	if err := ask(0, nil, &count); err != nil {
 		return nil, err
@@ -69,11 +69,11 @@ func listIDs(ask func(room uintptr, ids *uintptr, count *uint32) error) ([]uintp
 	if count == 0 {
 		return nil, nil
 	}
-	ids := make([]uintptr, count)
-	if err := ask(uintptr(count), &ids[0], &count); err != nil {
+	all := make([]T, count)
+	if err := ask(uintptr(count), &all[0], &count); err != nil {
 		return nil, err
 	}
-	return ids[:min(int(count), len(ids))], nil
+	return all[:min(int(count), len(all))], nil
 }
 
 // Info returns the description of the platform. It is read once and shared: do not change it. It
@@ -111,7 +111,7 @@ func (p *Platform) Devices(t DeviceType) ([]*Device, error) {
 	}
 	listing.Lock()
 	defer listing.Unlock()
-	ids, err := listIDs(func(room uintptr, ids *uintptr, count *uint32) error {
+	ids, err := list(func(room uintptr, ids *uintptr, count *uint32) error {
 		return api.clGetDeviceIDs.run(p.id, uintptr(t), room, uintptr(unsafe.Pointer(ids)), uintptr(unsafe.Pointer(count)))
 	})
 	if errors.Is(err, DeviceNotFound) {

@@ -68,10 +68,6 @@ func (c *Context) NewProgramFromIL(il []byte) (*Program, error) {
 			return nil, err
 		}
 	}
-	return c.programFromIL(f, il)
-}
-
-func (c *Context) programFromIL(f *function, il []byte) (*Program, error) {
 	if len(il) == 0 {
 		return nil, refuse(f.name, InvalidValue, "no data")
 	}
@@ -131,8 +127,7 @@ func (p *Program) BuildLog() (string, error) {
 		return "", err
 	}
 	defer p.leave()
-	query := queryOfPair(f, p.id, p.context.device.id)
-	data, err := query(buildLog)
+	data, err := queryOf(f, p.id, p.context.device.id)(buildLog)
 	return strings.TrimRight(string(data), "\x00"), err
 }
 
@@ -144,8 +139,7 @@ func (p *Program) Binary() ([]byte, error) {
 		return nil, err
 	}
 	defer p.leave()
-	query := queryOf(f, p.id)
-	data, err := query(programBinarySizes)
+	data, err := queryOf(f, p.id)(programBinarySizes)
 	sizes := words(data)
 	if err != nil || len(sizes) == 0 || sizes[0] == 0 {
 		return nil, err
@@ -166,8 +160,7 @@ func (p *Program) KernelNames() ([]string, error) {
 		return nil, err
 	}
 	defer p.leave()
-	query := queryOf(f, p.id)
-	data, err := query(programKernelNames)
+	data, err := queryOf(f, p.id)(programKernelNames)
 	if err != nil {
 		return nil, err
 	}

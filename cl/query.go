@@ -12,31 +12,16 @@ import (
 // query returns the bytes of one piece of information, given by its number.
 type query func(param uint32) ([]byte, error)
 
-// queryOf returns the query for an object through a function of the form
-// (id, param, size, value, size_ret).
-func queryOf(f *function, id uintptr) query {
-	return sized(func(param, size uintptr, value *byte, needed *uintptr) error {
-		return f.run(id, param, size, uintptr(unsafe.Pointer(value)), uintptr(unsafe.Pointer(needed)))
-	})
-}
-
-// queryOfPair returns the query for an object and a second value (a device, or the index of an
-// argument) through a function of the form (id, second, param, size, value, size_ret).
-func queryOfPair(f *function, id, second uintptr) query {
-	return sized(func(param, size uintptr, value *byte, needed *uintptr) error {
-		return f.run(id, second, param, size, uintptr(unsafe.Pointer(value)), uintptr(unsafe.Pointer(needed)))
-	})
-}
-
-// sized returns a query that asks for the size of an answer first, and then for the answer.
-func sized(ask func(param, size uintptr, value *byte, needed *uintptr) error) query {
+// queryOf returns the query for an object, or for an object with a device or the index of an argument, through a function of the form
+// (of…, param, size, value, size_ret). It asks for the size of an answer first, and then for the answer.
+func queryOf(f *function, of ...uintptr) query {
 	return func(param uint32) ([]byte, error) {
 		var size uintptr
-		if err := ask(uintptr(param), 0, nil, &size); err != nil || size == 0 {
+		if err := f.runWith(of, uintptr(param), 0, 0, uintptr(unsafe.Pointer(&size))); err != nil || size == 0 {
 			return nil, err
 		}
 		data := make([]byte, size)
-		err := ask(uintptr(param), size, &data[0], nil)
+		err := f.runWith(of, uintptr(param), size, uintptr(unsafe.Pointer(&data[0])), 0)
 		return data, err
 	}
 }

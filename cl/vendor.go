@@ -77,43 +77,38 @@ var gfxName = regexp.MustCompile(`^gfx[0-9]+[0-9a-f]*$`)
 // readVendor queries the extensions that the device lists, and no others: vendors use the same
 // numbers for different queries.
 func (i *DeviceInfo) readVendor(q query) {
-	if i.HasExtension("cl_nv_device_attribute_query") {
-		i.NVIDIA = &NVIDIAInfo{}
-		_ = q.read(i.NVIDIA)
-	}
-	if i.HasExtension("cl_amd_device_attribute_query") {
-		i.AMD = &AMDInfo{}
-		_ = q.read(i.AMD)
-	}
-	if i.HasExtension("cl_intel_device_attribute_query") {
-		i.Intel = &IntelInfo{}
-		_ = q.read(i.Intel)
-	}
-	if i.HasExtension("cl_khr_device_uuid") {
-		uuid := &UUIDInfo{}
-		if _ = q.read(uuid); uuid.Device != [16]byte{} {
-			i.UUID = uuid
-		}
+	i.NVIDIA = attributes[NVIDIAInfo](i, q, "cl_nv_device_attribute_query")
+	i.AMD = attributes[AMDInfo](i, q, "cl_amd_device_attribute_query")
+	i.Intel = attributes[IntelInfo](i, q, "cl_intel_device_attribute_query")
+	if uuid := attributes[UUIDInfo](i, q, "cl_khr_device_uuid"); uuid != nil && uuid.Device != [16]byte{} {
+		i.UUID = uuid
 	}
 	i.PCI = i.pciAddress(q)
 }
 
+// attributes queries an extension; nil: the device does not list it.
+func attributes[T any](i *DeviceInfo, q query, extension string) *T {
+	if !i.HasExtension(extension) {
+		return nil
+	}
+	info := new(T)
+	_ = q.read(info)
+	return info
+}
+
 // pciAddress prefers the extension for all vendors to those of one vendor.
 func (i *DeviceInfo) pciAddress(q query) *PCIAddress {
+	var a *PCIAddress
 	if i.HasExtension("cl_khr_pci_bus_info") {
-		if a := pciOfKHR(q); a != nil {
-			return a
-		}
+		a = pciOfKHR(q)
 	}
-	if i.NVIDIA != nil {
-		if a := pciOfNVIDIA(q); a != nil {
-			return a
-		}
+	if a == nil && i.NVIDIA != nil {
+		a = pciOfNVIDIA(q)
 	}
-	if i.AMD != nil {
-		return pciOfAMD(q)
+	if a == nil && i.AMD != nil {
+		a = pciOfAMD(q)
 	}
-	return nil
+	return a
 }
 
 func pciOfKHR(q query) *PCIAddress {
