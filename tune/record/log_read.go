@@ -35,8 +35,8 @@ func isTornHeader(data []byte) bool {
 
 // A DamagedLine is a line of a run log that cannot be trusted. The header is line 1.
 type DamagedLine struct {
-	Number int
-	Reason string
+	Number int    `json:"line"`
+	Reason string `json:"reason"`
 }
 
 func (d DamagedLine) String() string { return fmt.Sprintf("line %d: %s", d.Number, d.Reason) }

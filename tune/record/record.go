@@ -26,7 +26,6 @@
 package record
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -196,7 +195,7 @@ func readBounded(r io.Reader) ([]byte, error) {
 	return data, err
 }
 
-// Begun is the header of the run log at path, with the peaks that stand anywhere in it; nil where
+// Begun is the header of the run log at path, with the peaks that stand after it; nil where
 // there is none that can be resumed. [Open] says why.
 func Begun(path string) *Header {
 	f, err := files.Open(path)
@@ -204,25 +203,21 @@ func Begun(path string) *Header {
 		return nil
 	}
 	defer f.Close()
-	in := bufio.NewReader(io.LimitReader(f, defaultMax<<20))
-	if head, _ := in.Peek(headLength); !looksLikeLog(head) {
+	data, err := readBounded(f)
+	if err != nil || !looksLikeLog(data) {
 		return nil
 	}
-	c := logContent{line: 1}
-	for line, err := in.ReadBytes('\n'); err == nil; line, err = in.ReadBytes('\n') {
-		if bytes.HasPrefix(line, []byte(peaksBeginning)) {
-			var late struct{ Peaks *hardware.Peaks }
-			if json.Unmarshal(line, &late) == nil && late.Peaks != nil {
-				c.header.Device.Peaks = late.Peaks
-			}
-		} else if looksLikeLog(line) {
-			if _, err := c.readHeader(line); err != nil || len(c.damaged) > 0 {
-				return nil
-			}
+	last := lastPart(data[:bytes.LastIndexByte(data, '\n')+1])
+	c := logContent{line: last.line}
+	if _, err := c.readHeader(last.data); err != nil || len(c.damaged) > 0 {
+		return nil
+	}
+	if at := bytes.LastIndex(last.data, []byte("\n"+peaksBeginning)); at >= 0 {
+		line, _, _ := bytes.Cut(last.data[at+1:], []byte{'\n'})
+		var late struct{ Peaks *hardware.Peaks }
+		if json.Unmarshal(line, &late) == nil && late.Peaks != nil {
+			c.header.Device.Peaks = late.Peaks
 		}
-	}
-	if c.header.Format == "" {
-		return nil
 	}
 	return &c.header
 }

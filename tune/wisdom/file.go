@@ -18,6 +18,7 @@ import (
 
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -82,15 +83,6 @@ type line struct {
 	record *Record
 }
 
-// A SkippedLine is a line that could not be read. The header is line 1.
-type SkippedLine struct {
-	Number int    `json:"line"`
-	Reason string `json:"reason"`
-}
-
-// String returns «line 3: …».
-func (s SkippedLine) String() string { return fmt.Sprintf("line %d: %s", s.Number, s.Reason) }
-
 // Read reads a wisdom file: of this package, or of kernel_launcher. Lines that begin with # or // are
 // comments. A line that cannot be read is listed in [File.Skipped]; a header that cannot is an error.
 func Read(path string) (*File, error) {
@@ -124,7 +116,7 @@ func Decode(data []byte) (*File, error) {
 		if len(content) > 0 && content[0] != '#' && !bytes.HasPrefix(content, []byte("//")) {
 			r, err := f.decodeRecord(content)
 			if err != nil {
-				f.Skipped = append(f.Skipped, SkippedLine{number, err.Error()})
+				f.Skipped = append(f.Skipped, record.DamagedLine{Number: number, Reason: err.Error()})
 			} else {
 				l.record = r
 			}

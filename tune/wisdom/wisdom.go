@@ -44,7 +44,7 @@ type File struct {
 	Records    []Record
 
 	// Skipped are the lines that could not be read. They stay in the file.
-	Skipped []SkippedLine
+	Skipped []record.DamagedLine
 
 	header []byte // as it stands in the file; nil: none yet
 	lines  []line // after the header

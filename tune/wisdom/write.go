@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune/record"
 )
 
 // WriteTable shows the records by device and size, the best first, and the best over all.
@@ -39,13 +40,13 @@ func (f *File) WriteTable(w io.Writer) {
 
 // A Content is a file for JSON.
 type Content struct {
-	Key        string        `json:"key"`
-	Parameters []string      `json:"parameters"`
-	Objective  string        `json:"objective"`
-	Maximize   bool          `json:"maximize"`
-	Records    []Record      `json:"records"`
-	Overall    *Overall      `json:"overall,omitempty"`
-	Skipped    []SkippedLine `json:"skipped,omitempty"`
+	Key        string               `json:"key"`
+	Parameters []string             `json:"parameters"`
+	Objective  string               `json:"objective"`
+	Maximize   bool                 `json:"maximize"`
+	Records    []Record             `json:"records"`
+	Overall    *Overall             `json:"overall,omitempty"`
+	Skipped    []record.DamagedLine `json:"skipped,omitempty"`
 }
 
 // Content returns the file for JSON.
