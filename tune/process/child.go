@@ -61,8 +61,6 @@ type Child[Q, A any] struct {
 	Requests chan Q
 
 	group
-	end  *End          // not to be read before over is closed
-	over chan struct{} // closed when the child has ended
 }
 
 // A group is a process that this one has started, with everything that it has started itself.
@@ -70,6 +68,8 @@ type group struct {
 	command *exec.Cmd
 	out     io.Closer
 	printed *printed
+	end     *End          // not to be read before over is closed
+	over    chan struct{} // closed when the process has ended
 
 	mutex sync.Mutex
 	alive bool // it may be signalled: its PID cannot have been reused
@@ -78,7 +78,7 @@ type group struct {
 // Start runs the program once more, with further environment variables, NAME=VALUE.
 func (h *Host[Q, A]) Start(environment ...string) (*Child[Q, A], error) {
 	h.Started++
-	c := &Child[Q, A]{Number: h.Started, Requests: make(chan Q, 8), end: &End{}, over: make(chan struct{})}
+	c := &Child[Q, A]{Number: h.Started, Requests: make(chan Q, 8)}
 	c.printed = h.printed(c.Number)
 	path, err := OwnPath()
 	if err != nil {
@@ -98,6 +98,7 @@ func (h *Host[Q, A]) Start(environment ...string) (*Child[Q, A], error) {
 
 // start starts the command, and returns its standard input and output.
 func (g *group) start() (in io.WriteCloser, out io.ReadCloser, err error) {
+	g.end, g.over = &End{}, make(chan struct{})
 	g.command.Stderr, g.command.WaitDelay = g.printed, holdTime
 	if in, err = g.command.StdinPipe(); err != nil {
 		return nil, nil, err
@@ -115,12 +116,13 @@ func (g *group) start() (in io.WriteCloser, out io.ReadCloser, err error) {
 
 // reap waits for the process, and completes its end. Before the process is waited for, which frees its
 // PID, everything that it has started is killed, and it gets no further signals.
-func (g *group) reap(end *End) {
+func (g *group) reap() {
 	g.mutex.Lock()
 	g.alive = inChild.Load() || !sweep(g.command)
 	g.mutex.Unlock()
 	_ = g.command.Wait() // ProcessState says more
-	end.State, end.Printed = g.command.ProcessState, g.printed.end()
+	g.end.State, g.end.Printed = g.command.ProcessState, g.printed.end()
+	close(g.over)
 }
 
 // A Bulky request has data that are too long for package gob, which would copy them several times: they follow it as they are. Their length
@@ -176,8 +178,7 @@ func (c *Child[Q, A]) read(h *Host[Q, A], out io.Reader) {
 		}
 		h.pass(Event[Q, A]{Child: c, Answer: a})
 	}
-	c.reap(c.end)
-	close(c.over)
+	c.reap()
 	h.pass(Event[Q, A]{Child: c, End: c.end})
 }
 
@@ -252,10 +253,10 @@ func (h *Host[Q, A]) Next(ctx context.Context, c *Child[Q, A]) (answer A, err er
 	}
 }
 
-// AwaitEnd waits for the end of a child that gets no more requests. It is false if there is none until a time.
-func (c *Child[Q, A]) AwaitEnd(until time.Time) bool {
+// AwaitEnd waits for the end of a process that gets no more requests. It is false if there is none until a time.
+func (g *group) AwaitEnd(until time.Time) bool {
 	select {
-	case <-c.over:
+	case <-g.over:
 		return true
 	case <-time.After(time.Until(until)):
 		return false

@@ -23,15 +23,13 @@ type Dialogue struct {
 	group
 	to    chan []byte
 	lines chan []byte   // without the newlines; closed after the last one
-	over  chan struct{} // closed when the program has ended
 	left  chan struct{} // closed when nobody receives any more
-	end   *End          // not to be read before over is closed
 }
 
 // Converse starts a program. Show gets what it prints on standard error, line by line; if it is nil, only the last lines are kept
 // for the [End].
 func Converse(program *exec.Cmd, show func(line string)) (*Dialogue, error) {
-	d := &Dialogue{to: make(chan []byte), lines: make(chan []byte), over: make(chan struct{}), left: make(chan struct{}), end: &End{}}
+	d := &Dialogue{to: make(chan []byte), lines: make(chan []byte), left: make(chan struct{})}
 	d.command, d.printed = program, &printed{show: show}
 	in, out, err := d.start()
 	if err != nil {
@@ -73,8 +71,7 @@ func (d *Dialogue) read(out io.Reader) {
 		}
 	}
 	close(d.lines)
-	d.reap(d.end)
-	close(d.over)
+	d.reap()
 }
 
 // readLine returns the next line without its end. The last line needs none.
@@ -142,18 +139,12 @@ func (d *Dialogue) Close(byItself bool) *End {
 	close(d.to)
 	close(d.left)
 	if byItself {
-		select {
-		case <-d.over:
-		case <-time.After(goodbye):
-		}
+		d.AwaitEnd(time.Now().Add(goodbye))
 	}
-	d.Kill()
-	select {
-	case <-d.over:
-		return d.end
-	case <-time.After(StopTime):
+	if d.Kill(); !d.AwaitEnd(time.Now().Add(StopTime)) {
 		return nil
 	}
+	return d.end
 }
 
 // Words splits a command line at spaces. Quotes, single or double, keep spaces in a word; a backslash means itself.

@@ -139,22 +139,32 @@ func (p *Pool) buildersMissing() bool {
 // cachedBuild is the longest time of a build that may have come from the driver's cache.
 const cachedBuild = 20 * time.Millisecond
 
-// pays reports whether one more worker of a kind is worth its start: the builds that wait, shared with the workers that there are, take
-// longer than that. Builds that come from the driver's cache are none: a builder would not make them faster.
+// pays reports whether one more worker of a kind is worth its start: see [Pool.payTime].
 func (p *Pool) pays(builds bool, now time.Time) bool {
 	if p.unsafe || !builds && (!p.noBuilders || p.expected == 0 || p.count(false) == 0) {
 		return true
 	}
-	build := p.building
+	at := p.payTime(now)
+	return !at.IsZero() && !at.After(now)
+}
+
+// payTime returns the time at which one more worker is worth its start, unless what is awaited comes before; zero: never. That is when the
+// builds that wait, shared with the workers that there are, take longer than a start. Builds that come from the driver's cache are none: a
+// builder would not make them faster.
+func (p *Pool) payTime(now time.Time) (first time.Time) {
+	build, least := p.building, p.payingBuild()
 	if p.noBuilders {
 		build = p.evaluating
 	}
+	if time.Duration(build) >= least {
+		return now
+	}
 	for _, m := range p.members {
-		if p.occupies(m) {
-			build = max(build, average(now.Sub(m.stageFrom)))
+		if at := m.stageFrom.Add(least); p.occupies(m) && (first.IsZero() || at.Before(first)) {
+			first = at
 		}
 	}
-	return time.Duration(build) >= p.payingBuild()
+	return first
 }
 
 // occupies reports whether another worker could go on beside a member: while it builds, and where every worker evaluates, also while it
@@ -171,19 +181,6 @@ func (p *Pool) payingBuild() time.Duration {
 		return (p.starting + p.filling) * time.Duration(p.count(false)+1) / time.Duration(max(1, waiting))
 	}
 	return max(cachedBuild, p.starting*time.Duration(p.count(true)+1)/time.Duration(max(1, len(p.toBuild))))
-}
-
-// payTime returns the time at which to start another worker if the awaited builds are still running; zero: never.
-func (p *Pool) payTime(now time.Time) (first time.Time) {
-	if builds := !p.noBuilders; len(*p.queue(builds)) == 0 || p.count(builds) >= p.most || !p.mayStart() {
-		return first
-	}
-	for _, m := range p.members {
-		if at := m.stageFrom.Add(p.payingBuild()); p.occupies(m) && at.After(now) && (first.IsZero() || at.Before(first)) {
-			first = at
-		}
-	}
-	return first
 }
 
 // mayStart reports whether one more worker may start now.

@@ -65,9 +65,9 @@ func TestBuildersThatPay(t *testing.T) {
 		if got := p.pays(true, now); got != c.want {
 			t.Errorf("%s: %v", c.what, got)
 		}
-		if at := p.payTime(now); at.IsZero() != (c.now == 0 || c.want) {
+		if at := p.payTime(now); at.After(now) != (c.now > 0 && !c.want) {
 			t.Errorf("%s: the pool looks again at %v", c.what, at)
-		} else if !at.IsZero() && (!p.pays(true, at) || p.pays(true, at.Add(-ms))) {
+		} else if at.After(now) && (!p.pays(true, at) || p.pays(true, at.Add(-ms))) {
 			t.Errorf("%s: the pool looks again %s later, which is not when a builder pays", c.what, at.Sub(now))
 		}
 	}
@@ -107,7 +107,7 @@ func TestEvaluatorsThatPay(t *testing.T) {
 		if got := p.pays(false, now); got != c.want {
 			t.Errorf("%s: %v", c.what, got)
 		}
-		if at := p.payTime(now); at.IsZero() != (c.now == 0 || c.want) {
+		if at := p.payTime(now); at.After(now) != (c.now > 0 && !c.want) {
 			t.Errorf("%s: the pool looks again at %v", c.what, at)
 		}
 		if m.stage = device.StageFirstLaunch; p.pays(false, now) != c.want { // which may never end

@@ -97,8 +97,9 @@ func (p *Pool) room() int {
 
 // alarm returns a channel that receives when the next watch runs out, or when another builder is worth its start.
 func (p *Pool) alarm() <-chan time.Time {
-	at := p.deadline()
-	if pay := p.payTime(time.Now()); !pay.IsZero() && (at.IsZero() || pay.Before(at)) {
+	at, now, builds := p.deadline(), time.Now(), !p.noBuilders
+	if pay := p.payTime(now); pay.After(now) && (at.IsZero() || pay.Before(at)) &&
+		len(*p.queue(builds)) > 0 && p.count(builds) < p.most && p.mayStart() {
 		at = pay
 	}
 	if at.IsZero() {

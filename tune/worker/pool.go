@@ -178,26 +178,19 @@ func (p *Pool) prepare() (err error) {
 // segmentLeast is the least size of a problem, in bytes, that workers read from a segment of memory.
 const segmentLeast = 1 << 20
 
-// findInstruments finds how the quantities of the problem are observed, before any worker disturbs an idle device.
-func (p *Pool) findInstruments(ctx context.Context) (err error) {
+// openFirst finds how the quantities of the problem are observed, before any worker disturbs an idle device, and starts the worker that
+// tells the timer.
+func (p *Pool) openFirst(ctx context.Context) (err error) {
 	for i := range p.identities {
 		if p.identities[i].Instruments, err = device.Instruments(ctx, p.identities[i], p.problem); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// openFirst starts the worker that tells the timer.
-func (p *Pool) openFirst(ctx context.Context) error {
-	if err := p.findInstruments(ctx); err != nil {
-		return err
-	}
 	if err := p.start(false, 0, time.Now()); err != nil {
 		return err
 	}
 	p.reserve.trim(p.most-p.count(true), p.most+len(p.devices))
-	_, err := p.evaluator(ctx, 0)
+	_, err = p.evaluator(ctx, 0)
 	p.capacity.Store(int64(p.room()))
 	return err
 }

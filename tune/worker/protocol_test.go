@@ -333,21 +333,3 @@ func TestTheEndOfInputEndsALaunch(t *testing.T) {
 	}
 	c.ends(0, "")
 }
-
-// TestAWorkerRefusesWhatIsNoConfiguration: its problem has no search space that would.
-func TestAWorkerRefusesWhatIsNoConfiguration(t *testing.T) {
-	p := faulty(t)
-	s := &server{problem: p}
-	for what, given := range map[string]values{
-		"a value that is not listed": {"fault": "none of them"},
-		"an unknown name":            {"fault": faultNone, "other": 1},
-		"a missing value":            {},
-	} {
-		if configuration, err := s.configure(given); err == nil {
-			t.Errorf("%s: %v", what, configuration)
-		}
-	}
-	if _, err := s.configure(valuesOf(configurationOf(t, p, nil))); err != nil {
-		t.Error(err)
-	}
-}

@@ -193,18 +193,8 @@ func (s *server) note(task string, c space.Configuration) {
 	}
 }
 
-// configure returns the configuration with some values. It refuses values that the problem
-// does not have. The parent, which alone has the search space, has checked the restrictions.
-func (s *server) configure(v values) (space.Configuration, error) {
-	c, err := s.problem.Parameters().Configure(v)
-	if err == nil {
-		err = s.problem.Parameters().CheckValues(c)
-	}
-	return c, err
-}
-
 func (s *server) build(ctx context.Context, j *job) error {
-	configuration, err := s.configure(j.Values)
+	configuration, err := s.problem.Parameters().Configure(j.Values)
 	if err != nil {
 		return err
 	}
@@ -217,7 +207,7 @@ func (s *server) build(ctx context.Context, j *job) error {
 }
 
 func (s *server) evaluate(ctx context.Context, j *job) error {
-	configuration, err := s.configure(j.Values)
+	configuration, err := s.problem.Parameters().Configure(j.Values)
 	if err != nil {
 		return err
 	}
@@ -239,7 +229,7 @@ func (s *server) remeasure(ctx context.Context, r *remeasure) error {
 	configurations := make([]space.Configuration, len(r.Values))
 	for i, v := range r.Values {
 		var err error
-		if configurations[i], err = s.configure(v); err != nil {
+		if configurations[i], err = s.problem.Parameters().Configure(v); err != nil {
 			return err
 		}
 	}
