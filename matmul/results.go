@@ -299,3 +299,23 @@ func CrossoverOf(cells []Cell, entrant, over string, withTransfers bool) Crossov
 	}
 	return c
 }
+
+// Write writes the tables of times and rates, the configurations of the kernels, and the winners by
+// size.
+func Write(w io.Writer, cells []Cell) {
+	if slices.ContainsFunc(cells, func(c Cell) bool { return c.Measurement != nil && c.Measurement.HostTimer }) {
+		fmt.Fprintln(w, "timer: host")
+	}
+	for _, t := range append(Tables(cells), RatioTables(cells)...) {
+		t.WriteTitled(w)
+	}
+	for i, r := range Configurations(cells) {
+		if i == 0 {
+			fmt.Fprintln(w, "\nconfigurations")
+		}
+		fmt.Fprintf(w, "%s: %s (%s)\n", r.Entrant, r.Text, Sizes(r.Sizes...))
+	}
+	if wins := Wins(cells); len(wins.Rows) > 0 {
+		wins.WriteTitled(w)
+	}
+}

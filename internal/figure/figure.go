@@ -127,3 +127,13 @@ func Columns(w io.Writer, indent string, right func(column int) bool, rows ...[]
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 }
+
+// WriteTitled writes the table below its title.
+func (t Table) WriteTitled(w io.Writer) {
+	fmt.Fprintf(w, "\n%s\n", t.Title)
+	indent := ""
+	if t.Number != nil {
+		indent = "  "
+	}
+	t.Write(w, indent)
+}

@@ -76,7 +76,8 @@ func tryCapture(ctx context.Context, t *ui.Console, o *captureTryOptions) error 
 			return err
 		}
 	}
-	ui.PrintTitled(t.Out, injection.Against(before, after))
+	table := injection.Against(before, after)
+	table.WriteTitled(t.Out)
 	if len(check) == 0 {
 		k.say("Whether the output of the application is right, ndtune does not know; --check COMMAND asks a check of yours.")
 	}

@@ -90,7 +90,8 @@ func (k *capturing) show(all []*capture.Answer, json bool) error {
 			Launches []*capture.Answer `json:"launches"`
 		}{k.profile, all})
 	}
-	ui.PrintTitled(k.Out, k.profile.Table(all, "next: ndtune capture tune "+k.app.Folder+" --time-limit 10m"))
+	table := k.profile.Table(all, "next: ndtune capture tune "+k.app.Folder+" --time-limit 10m")
+	table.WriteTitled(k.Out)
 	return nil
 }
 

@@ -201,12 +201,6 @@ func (o *checkOptions) best(ctx context.Context, s *spec.Spec, whole *space.Spac
 	return best, nil
 }
 
-func (o *tuneOptions) checkFlag() cli.Flag {
-	return flags.Switch(&o.check, "check", flags.CategoryEvaluation,
-		"check the finalists for faults of the kernel at the end, on the device and in Oclgrind if it is installed "+
-			"(docs/check.md)")
-}
-
 // checkFinalists checks the finalists of a search for faults of the kernel, or the best configurations if there are no finalists.
 func checkFinalists(ctx context.Context, j *job.Job, outcome *tune.Outcome) error {
 	if outcome == nil || outcome.Best == nil || ctx.Err() != nil {

@@ -34,6 +34,7 @@ type compareOptions struct {
 
 func compareCommand(run flags.Runner[compareOptions]) *cli.Command {
 	o := &compareOptions{devices: device.AllDevices}
+	o.Spec.TakesSizes = true
 	return &cli.Command{
 		Name:      "compare",
 		Usage:     "tune one problem on several devices, and show the cost of each best on the others",
@@ -67,15 +68,11 @@ func (o *compareOptions) flags() []cli.Flag {
 		flags.Text(&o.rank.objectives, "objective", flags.CategorySearch,
 			"rank records by `OBJECTIVE` instead of that of their search: time, time_mean, time_min or a metric, "+
 				"maximised after the word maximize; a specification takes --set spec.objective=OBJECTIVE"),
-		flags.Duration(&o.TimeLimit, "time-limit", flags.CategorySearch,
-			"on each device, start nothing after `DURATION`, such as 90s or 10m; finish what runs"),
 		flags.Text(&o.Log, "log", flags.CategoryOutput,
 			"keep the run logs beside `FILE`, with the device and the size in the name (FILE.jsonl becomes FILE.DEVICE.jsonl), "+
 				"and continue the runs that they hold (default: new files in the user's state folder)"),
 		flags.Output(&o.Outputs, "write the comparison to `FILE`: .html (a page, with all records), .json, .csv (a row for each configuration and "+
 			"device) or .md; may be repeated"),
-		flags.Verbose("show each configuration as it is measured, and the reasons of skipped ones"),
-		flags.Quiet("print the comparison only"),
 	}
 	names := []string{"device", "start", "serve"}
 	for _, f := range own {
@@ -168,7 +165,7 @@ func (k *comparing) read(ctx context.Context) error {
 			return ui.Usage(err)
 		}
 		o.Spec.Path = path
-		if k.spec, err = o.Spec.LoadSizes(ctx, k.Console); err != nil {
+		if k.spec, err = o.Spec.Load(ctx, k.Console); err != nil {
 			return err
 		}
 		if err := job.CheckOneObjective(k.spec.Problem.Objective(), "ndtune compare", path, "--set spec.objective=NAME"); err != nil {

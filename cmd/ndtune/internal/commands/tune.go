@@ -37,7 +37,7 @@ type tuneOptions struct {
 
 func tuneCommand(run flags.Runner[tuneOptions]) *cli.Command {
 	o := &tuneOptions{}
-	o.Spec.TakesInput = true
+	o.Spec.TakesInput, o.Spec.TakesSizes = true, true
 	return &cli.Command{
 		Name:      "tune",
 		Usage:     "search a specification's space for its fastest configuration",
@@ -63,7 +63,11 @@ on standard input, are for programs (docs/stream.md).
    ndtune tune kernel.yaml --set n=1024,2048,4096 --log kernel.jsonl
    ndtune tune kernel.yaml --fleet nats://127.0.0.1:4222 --device gpu
    ndtune tune kernel.yaml --json`,
-		Flags: slices.Concat(o.Spec.Flags(), o.Options.Flags(), []cli.Flag{o.checkFlag(), flags.JSONLines(&o.json)},
+		Flags: slices.Concat(o.Spec.Flags(), o.Options.Flags(), []cli.Flag{
+			flags.Switch(&o.check, "check", flags.CategoryEvaluation,
+				"check the finalists for faults of the kernel at the end, on the device and in Oclgrind if it is installed (docs/check.md)"),
+			flags.JSONLines(&o.json),
+		},
 			o.Fleet.SearchFlags("evaluate on the devices of the fleet")),
 		Action: flags.Streamed(flags.Action(o, run)),
 	}
@@ -80,7 +84,7 @@ func (o *tuneOptions) Read(c *cli.Context) error {
 func tuneSpec(ctx context.Context, t *ui.Console, o *tuneOptions) error {
 	reserve, done := o.Evaluation.PrepareWorker(t, o.Device)
 	defer done()
-	s, err := o.Spec.LoadSizes(ctx, t)
+	s, err := o.Spec.Load(ctx, t)
 	if err != nil {
 		return err
 	}

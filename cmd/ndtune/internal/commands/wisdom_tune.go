@@ -25,6 +25,7 @@ type wisdomTuneOptions struct {
 
 func wisdomTuneCommand(run flags.Runner[wisdomTuneOptions]) *cli.Command {
 	o := &wisdomTuneOptions{}
+	o.Spec.TakesSizes = true
 	return &cli.Command{
 		Name:      "tune",
 		Usage:     "print the best configuration for a device and a size, and search for it if the file does not have it",
@@ -60,7 +61,7 @@ func (o *wisdomTuneOptions) Read(c *cli.Context) error {
 // tuneWisdom prints the configurations that a wisdom file has for the sizes of a specification, and searches for those that
 // it lacks.
 func tuneWisdom(ctx context.Context, t *ui.Console, o *wisdomTuneOptions) error {
-	s, err := o.Spec.LoadSizes(ctx, t)
+	s, err := o.Spec.Load(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -177,14 +178,10 @@ func foundText(f wisdom.Found) string {
 // printFound prints a known configuration in the form of a search's end.
 func printFound(j *job.Job, f wisdom.Found) {
 	out, p, d := j.Out, j.Plan.Spec.Problem, *j.Place.Devices[0].Identity
-	best := ui.FormatMeasured(f.Configuration.String(), f.Record.Time, nil)
-	if !f.Record.Verified {
-		best += ", unverified"
-	}
-	fmt.Fprintf(out, "best performing configuration: %s\n", best)
-	job.PrintBuild(out, p, f.Configuration, d)
+	var sizes []string
 	if launches, err := p.Launches(f.Configuration, d); err == nil && !p.IsPipeline() {
 		r := launches[0].NDRange
-		fmt.Fprintf(out, "launch: %s\n", figure.Launch(r.Global(), r.WorkGroup(), r.GlobalOffset()))
+		sizes = []string{figure.Launch(r.Global(), r.WorkGroup(), r.GlobalOffset())}
 	}
+	job.PrintBest(out, p, f.Configuration, ui.FormatMeasured(f.Configuration.String(), f.Record.Time, nil), f.Record.Verified, d, sizes)
 }

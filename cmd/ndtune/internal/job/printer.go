@@ -265,15 +265,8 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 		fmt.Fprintf(p.notes, "best: %s\n", ui.FormatMeasured(o.Best.Configuration.String(), f.Time, nil))
 		return
 	}
-	best := ui.FormatMeasured(o.Best.Configuration.String(), f.Time, f.Metrics)
-	if !o.Best.Verified {
-		best += ", unverified"
-	}
-	fmt.Fprintf(p.out, "best performing configuration: %s\n", best)
-	PrintBuild(p.out, p.problem, o.Best.Configuration, o.Device)
-	for _, launch := range o.Best.Launches() {
-		fmt.Fprintf(p.out, "launch: %s\n", launch)
-	}
+	b := o.Best
+	PrintBest(p.out, p.problem, b.Configuration, ui.FormatMeasured(b.Configuration.String(), f.Time, f.Metrics), b.Verified, o.Device, b.Launches())
 	p.printBaseline(o)
 	if !p.quiet {
 		p.printReadings(o)
@@ -369,6 +362,18 @@ func (p *printer) files(log string, outputs []string, o *tune.Outcome, written, 
 		return
 	}
 	fmt.Fprintf(p.notes, "run log: %s%s\n", log, ends[o.Stop].next)
+}
+
+// PrintBest prints the best configuration as it was measured, how it is built, and its launches.
+func PrintBest(w io.Writer, p *problem.Problem, c space.Configuration, measured string, verified bool, d hardware.Device, launches []string) {
+	if !verified {
+		measured += ", unverified"
+	}
+	fmt.Fprintf(w, "best performing configuration: %s\n", measured)
+	PrintBuild(w, p, c, d)
+	for _, launch := range launches {
+		fmt.Fprintf(w, "launch: %s\n", launch)
+	}
 }
 
 // PrintBuild prints how the kernel of a configuration is built.

@@ -19,6 +19,7 @@ import (
 type Spec struct {
 	set, parameters, observe cli.StringSlice
 	TakesInput               bool // the command reads the specification «-» from standard input
+	TakesSizes               bool // the command takes several sizes
 
 	Path    string
 	Changes spec.Options
@@ -37,6 +38,7 @@ func (o *Spec) Flags() []cli.Flag {
 
 // Read reads the changes of the specification.
 func (o *Spec) Read() (err error) {
+	o.Changes.Sizes = o.TakesSizes
 	o.Changes.Set = map[string]string{}
 	for _, text := range o.set.Value() {
 		name, value, ok := strings.Cut(text, "=")
@@ -89,13 +91,6 @@ func (o *Spec) Load(ctx context.Context, t *ui.Console) (*spec.Spec, error) {
 		return nil, err
 	}
 	return spec.Load("standard input", changes)
-}
-
-// LoadSizes loads the specification for a command that takes several sizes.
-func (o *Spec) LoadSizes(ctx context.Context, t *ui.Console) (*spec.Spec, error) {
-	several := *o
-	several.Changes.Sizes = true
-	return several.Load(ctx, t)
 }
 
 // LoadChecked loads the specification and checks its space.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,7 +71,7 @@ func (o *benchOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		flags.Text(&o.sizes, "sizes", flags.CategorySpec,
 			"`SIZE[,SIZE…]`: N of square matrices, or M×N×K (such as 33x65x97) of A (M × K) and B (K × N) (default: "+
-				joinInts(matmul.DefaultSizes, ",")+")"),
+				ui.Join(",", strconv.Itoa, matmul.DefaultSizes...)+")"),
 		flags.Text(&o.kernels, "kernel", flags.CategorySpec, "`KERNEL[,KERNEL…]` to measure: "+strings.Join(matmul.KernelNames(), ", ")),
 		flags.Switch(&o.errors, "errors", flags.CategoryEvaluation,
 			"also measure the errors of results with normally distributed, uniform and badly scaled numbers"),
@@ -80,7 +79,7 @@ func (o *benchOptions) flags() []cli.Flag {
 			"use the best configurations of a kernel from a `RECORD` instead of tuning it; may be repeated, "+
 				"also for several sizes of one kernel"),
 		flags.Text(&o.tuneSizes, "tune-sizes", flags.CategorySearch, "tune at these sizes: `SIZE[,SIZE…]` (default: "+
-			joinInts(matmul.DefaultTuneSizes, ",")+"; on a CPU "+joinInts(matmul.DefaultTuneSizesCPU, ",")+"; each within the --sizes)"),
+			ui.Join(",", strconv.Itoa, matmul.DefaultTuneSizes...)+"; on a CPU "+ui.Join(",", strconv.Itoa, matmul.DefaultTuneSizesCPU...)+"; each within the --sizes)"),
 		flags.Number(&o.maxEvaluations, "max-evals", flags.CategorySearch,
 			"evaluate at most `N` configurations of each kernel at each size, failures included"),
 		flags.Seed(&o.seed, flags.CategorySearch, "seed of the search strategy's random choices"),
@@ -119,7 +118,7 @@ func runBench(ctx context.Context, t *ui.Console, o *benchOptions) error {
 	bar.Finish()
 	measured := slices.ContainsFunc(cells, func(c matmul.Cell) bool { return c.Measurement != nil })
 	if measured {
-		printBench(t.Out, cells)
+		matmul.Write(t.Out, cells)
 	}
 	for _, r := range matmul.LeftOut(cells) {
 		fmt.Fprintf(t.Notes, "%s is left out at %s: %s\n", r.Entrant, matmul.Sizes(r.Sizes...), r.Text)
@@ -250,28 +249,4 @@ func (o *benchOptions) tune(
 	fmt.Fprintf(t.Notes, "tuned %s at %s: %s of %d in %s, best %s\n", kernel, matmul.Sizes(shape),
 		evaluated, one.Space.Len(), ui.RoundElapsed(time.Since(began)), best[0])
 	return best, nil
-}
-
-// printBench prints the tables of times and rates, the configurations of the kernels, and the winners by
-// size.
-func printBench(w io.Writer, cells []matmul.Cell) {
-	if slices.ContainsFunc(cells, func(c matmul.Cell) bool { return c.Measurement != nil && c.Measurement.HostTimer }) {
-		fmt.Fprintln(w, "timer: host")
-	}
-	for _, t := range append(matmul.Tables(cells), matmul.RatioTables(cells)...) {
-		ui.PrintTitled(w, t)
-	}
-	for i, r := range matmul.Configurations(cells) {
-		if i == 0 {
-			fmt.Fprintln(w, "\nconfigurations")
-		}
-		fmt.Fprintf(w, "%s: %s (%s)\n", r.Entrant, r.Text, matmul.Sizes(r.Sizes...))
-	}
-	if wins := matmul.Wins(cells); len(wins.Rows) > 0 {
-		ui.PrintTitled(w, wins)
-	}
-}
-
-func joinInts(numbers []int, between string) string {
-	return ui.Join(between, strconv.Itoa, numbers...)
 }

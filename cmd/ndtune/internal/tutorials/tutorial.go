@@ -310,23 +310,18 @@ func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
 	rows := [][]string{slices.Concat(head, []string{"over " + first.name, overGuess, "best configuration"})}
 	for _, k := range tuned {
 		best := k.outcome.Best
-		metrics := each.Of(head[2:], func(name string) string { return metricText(best.Figures().Metrics, name) })
+		metrics := each.Of(head[2:], func(name string) string {
+			if v, known := score.Named(best.Figures().Metrics, name); known {
+				return figure.Number(v)
+			}
+			return "–"
+		})
 		rows = append(rows, slices.Concat([]string{k.name, ui.FormatTime(k.bestTime())}, metrics,
 			[]string{gain(first.outcome.Best, best), gain(guessed, best), best.Configuration.String()}))
 	}
 	fmt.Fprintln(w, "\ncomparison")
 	figure.Columns(w, "", func(int) bool { return false }, rows...)
 	printClose(w, slices.MinFunc(tuned, func(a, b tunedKernel) int { return cmp.Compare(a.bestTime(), b.bestTime()) }))
-}
-
-// metricText returns the value of a metric; «–» if there is none of that name.
-func metricText(metrics []score.MetricValue, name string) string {
-	for _, m := range metrics {
-		if m.Name == name {
-			return figure.Number(m.Value)
-		}
-	}
-	return "–"
 }
 
 // gain returns the ratio of two times: those of the final measurements if both results took part in one,

@@ -14,15 +14,6 @@ import (
 	"github.com/ndtune/ndtune/tune/score"
 )
 
-func PrintTitled(w io.Writer, t figure.Table) {
-	fmt.Fprintf(w, "\n%s\n", t.Title)
-	indent := ""
-	if t.Number != nil {
-		indent = "  "
-	}
-	t.Write(w, indent)
-}
-
 // StatusTexts returns a text for each status that is counted: «2 did not compile».
 func StatusTexts(counts map[tune.Status]int) []string {
 	var texts []string
