@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/search/gaussian"
@@ -247,11 +248,8 @@ func (m *modelSearch) choosePoints(limit int) []int {
 func (m *modelSearch) ranked() []int {
 	known := each.Of(m.memory.observed, func(o Observation) int { return o.Index })
 	if len(m.models) > 1 {
-		points, of := make([][]float64, len(known)), map[int]standing{}
-		for k, i := range known {
-			points[k] = m.memory.point(i)
-		}
-		for k, s := range standings(points) {
+		of := map[int]standing{}
+		for k, s := range standings(each.Of(known, m.memory.point)) {
 			of[known[k]] = s
 		}
 		slices.SortStableFunc(known, func(a, b int) int { return of[a].compare(of[b]) })
@@ -384,29 +382,12 @@ func (m *modelSearch) invalid() []float64 {
 }
 
 // targetsOf transforms objectives into targets for a model, of mean 0 and standard deviation 1. It
-// takes logarithms if all objectives have one sign, because times differ by orders of magnitude.
-// It halves the distance from the median of those that are worse, because it does not matter how
-// bad they are. A failure, +Inf, counts as the worst valid objective.
+// takes their [Logarithms], and halves the distance from the median of those that are worse, because
+// it does not matter how bad they are.
 func targetsOf(objectives []float64) []float64 {
-	least, most := math.Inf(1), math.Inf(-1)
-	for _, y := range objectives {
-		if !math.IsInf(y, 1) {
-			least, most = min(least, y), max(most, y)
-		}
-	}
-	targets := make([]float64, len(objectives))
-	if math.IsInf(least, 1) {
-		return targets // all failed
-	}
-	transform := func(y float64) float64 { return y }
-	switch {
-	case least > 0:
-		transform = math.Log
-	case most < 0:
-		transform = func(y float64) float64 { return -math.Log(-y) }
-	}
-	for i, y := range objectives {
-		targets[i] = transform(min(y, most))
+	targets := Logarithms(objectives)
+	if len(targets) == 0 {
+		return targets
 	}
 	sorted := slices.Sorted(slices.Values(targets))
 	median := sorted[len(sorted)/2]
@@ -420,19 +401,10 @@ func targetsOf(objectives []float64) []float64 {
 
 // standardized shifts and scales targets to mean 0 and standard deviation 1.
 func standardized(targets []float64) []float64 {
-	mean := 0.0
-	for _, t := range targets {
-		mean += t / float64(len(targets))
-	}
-	variance := 0.0
-	for i := range targets {
-		targets[i] -= mean
-		variance += targets[i] * targets[i] / float64(len(targets))
-	}
-	if variance > 0 {
-		for i := range targets {
-			targets[i] /= math.Sqrt(variance)
-		}
+	mean, deviation := stat.PopMeanStdDev(targets, nil)
+	floats.AddConst(-mean, targets)
+	if deviation > 0 {
+		floats.Scale(1/deviation, targets)
 	}
 	return targets
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/ndtune/ndtune/internal/each"
 )
 
 var geneticAlgorithmStrategy = Description{
@@ -265,10 +267,8 @@ func (n *nsga2) breed(w *walker) {
 
 // insert adds a configuration to the population, from which the worst one is removed if it is too large.
 func (n *nsga2) insert(i int) {
-	for _, member := range n.members {
-		if member == i {
-			return
-		}
+	if slices.Contains(n.members, i) {
+		return
 	}
 	n.members = append(n.members, i)
 	n.judge()
@@ -281,17 +281,13 @@ func (n *nsga2) insert(i int) {
 			worst = k
 		}
 	}
-	n.members = append(n.members[:worst], n.members[worst+1:]...)
+	n.members = slices.Delete(n.members, worst, worst+1)
 	n.judge()
 }
 
 // judge computes the standings of the members.
 func (n *nsga2) judge() {
-	points := make([][]float64, len(n.members))
-	for k, i := range n.members {
-		points[k] = n.memory.point(i)
-	}
-	n.standings = standings(points)
+	n.standings = standings(each.Of(n.members, n.memory.point))
 }
 
 // parent returns the better one of two random members.

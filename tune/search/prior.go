@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/ndtune/ndtune/internal/each"
@@ -156,10 +157,7 @@ func rankCorrelation(a, b []float64) float64 {
 // ranksOf returns the ranks of a sample, the mean rank for equal values.
 func ranksOf(sample []float64) []float64 {
 	order := make([]int, len(sample))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(sample[i], sample[j]) })
+	floats.ArgsortStable(slices.Clone(sample), order)
 	ranks := make([]float64, len(sample))
 	for i := 0; i < len(order); {
 		end := i + 1
