@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,8 +39,8 @@ func (h *Header) readCacheHeader(doc document) error {
 	h.Format, h.Tool = FormatCache, "Kernel Tuner"
 	h.Kernel = textMember(doc["kernel_name"])
 	h.Device = hardware.Device{Name: textMember(doc["device_name"]), Timer: hardware.TimerEvent}
-	h.ProblemSize = sizeMember(doc["problem_size"])
-	h.Objective = objectiveOf(objectiveMember(doc["objective"]))
+	h.ProblemSize = listMember[int](doc["problem_size"])
+	h.Objective = objectiveOf(cmp.Or(listMember[string](doc["objective"])...))
 
 	var names []string
 	if raw := doc["tune_params_keys"]; raw != nil {

@@ -36,35 +36,17 @@ func textMember(raw []byte) string {
 	return strings.Trim(string(raw), "{}[]\n ")
 }
 
-// objectiveMember is the name of the objective, the first one where there are several.
-func objectiveMember(raw []byte) (name string) {
-	var names []string
-	if json.Unmarshal(raw, &name) != nil && json.Unmarshal(raw, &names) == nil && len(names) > 0 {
-		name = names[0]
-	}
-	return name
-}
-
-// sizeMember is a problem size: a number or a list of numbers. Kernel Tuner also writes
-// expressions, which are left out.
-func sizeMember(raw []byte) (size []int) {
-	var n int
+// listMember is a list, or a value that stands alone; nil where it is neither. Kernel Tuner also writes
+// expressions as problem sizes.
+func listMember[T any](raw []byte) (list []T) {
+	var one T
 	switch {
-	case json.Unmarshal(raw, &size) == nil:
-		return size
-	case json.Unmarshal(raw, &n) == nil:
-		return []int{n}
+	case json.Unmarshal(raw, &list) == nil:
+		return list
+	case json.Unmarshal(raw, &one) == nil:
+		return []T{one}
 	}
 	return nil
-}
-
-// numbersMember is a list of numbers in a unit; nil where there is none.
-func numbersMember(raw []byte, unit float64) ([]float64, error) {
-	fs, err := parseNumbers(raw)
-	for i := range fs {
-		fs[i] *= unit
-	}
-	return fs, err
 }
 
 // millisecondsMember is a duration that a file gives in a unit of so many milliseconds; 0
@@ -92,45 +74,34 @@ func timestampMember(raw []byte) time.Time {
 	return time.Time{}
 }
 
-// Kernel Tuner has three kinds of failures, and writes the name of one where the value of
+// errorValue is what old versions of Kernel Tuner write as the time of any failure.
+const errorValue = 1e20
+
+// errorName is the name of a failure. Kernel Tuner has three, and writes one where the value of
 // the objective would stand, in its cache files and in T4. Readers know no others.
-const (
-	compilationFailed = "CompilationFailedConfig"
-	runtimeFailed     = "RuntimeFailedConfig"
-	invalidConfig     = "InvalidConfig"
-
-	// errorValue is what old versions write as the time of any failure.
-	errorValue = 1e20
-)
-
-// errorName is the name of a failure.
 func errorName(s tune.Status) string {
 	switch s {
 	case tune.Compile:
-		return compilationFailed
+		return "CompilationFailedConfig"
 	case tune.Constraints:
-		return invalidConfig
+		return "InvalidConfig"
 	}
-	return runtimeFailed // of a timeout and a wrong output too
+	return "RuntimeFailedConfig" // of a timeout and a wrong output too
 }
 
 // statusOfError is the status of a failure by the name that Kernel Tuner, in whatever
 // version, gives it. Some versions write an empty name.
 func statusOfError(name string) tune.Status {
-	for _, known := range []struct {
-		part   string
-		status tune.Status
-	}{
-		{"compil", tune.Compile},
-		{"invalid", tune.Constraints},
-		{"constraint", tune.Constraints},
-		{"timeout", tune.Timeout},
-		{"correctness", tune.Correctness},
-		{"verif", tune.Correctness},
-	} {
-		if strings.Contains(strings.ToLower(name), known.part) {
-			return known.status
-		}
+	has := func(part string) bool { return strings.Contains(strings.ToLower(name), part) }
+	switch {
+	case has("compil"):
+		return tune.Compile
+	case has("invalid"), has("constraint"):
+		return tune.Constraints
+	case has("timeout"):
+		return tune.Timeout
+	case has("correctness"), has("verif"):
+		return tune.Correctness
 	}
 	return tune.Runtime
 }

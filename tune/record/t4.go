@@ -151,14 +151,12 @@ type t4Result struct {
 	Objectives []string `json:"objectives"`
 }
 
-type t4Metadata struct {
-	TimeUnit string  `json:"timeunit"`
-	NDTune   *Header `json:"ndtune"`
-}
-
 // decodeT4 reads a T4 file, of this package or of others.
 func decodeT4(doc document) (*Record, error) {
-	var metadata t4Metadata
+	var metadata struct {
+		TimeUnit string
+		NDTune   *Header
+	}
 	if raw := doc["metadata"]; raw != nil {
 		if err := json.Unmarshal(raw, &metadata); err != nil {
 			return nil, fmt.Errorf("metadata: %w", err)
@@ -257,8 +255,11 @@ func (t *t4Result) result(l *layout, h *Header, unit float64) (indices, tune.Res
 	if !knownStatus(r.Status) {
 		return nil, r, fmt.Errorf("the invalidity %q is none that T4 knows", t.Invalidity)
 	}
-	if r.Times, err = numbersMember(t.Times["runtimes"], unit); err != nil {
+	if r.Times, err = parseNumbers(t.Times["runtimes"]); err != nil {
 		return nil, r, fmt.Errorf("runtimes: %w", err)
+	}
+	for i := range r.Times {
+		r.Times[i] *= unit
 	}
 	for _, f := range t4Durations(&r.Durations) {
 		*f.at = millisecondsMember(t.Times[f.name], unit)
