@@ -19,7 +19,8 @@ import (
 
 // A Language is one in which a kernel is exported.
 type Language struct {
-	isC       bool   // else Python
+	isC       bool // else Python
+	bools     map[bool]string
 	evaluator string // the fixed part of files
 	tables    *template.Template
 	file      *template.Template
@@ -58,11 +59,11 @@ const keywordsPython = `False None True and as assert async await break class co
 // The languages.
 var (
 	C = newLanguage(tablesC, headerC, Language{ // C99 and C++
-		isC: true, evaluator: evaluatorC, suffix: ".h",
+		isC: true, bools: map[bool]string{false: "0", true: "1"}, evaluator: evaluatorC, suffix: ".h",
 		reserved: strings.Fields("device choice record level matched same_driver options " + keywordsC),
 	})
 	Python = newLanguage(tablesPython, modulePython, Language{
-		evaluator: evaluatorPython, suffix: ".py",
+		bools: map[bool]string{false: "False", true: "True"}, evaluator: evaluatorPython, suffix: ".py",
 		reserved: strings.Fields("device _fill " + keywordsPython), keywords: strings.Fields(keywordsPython),
 	})
 )

@@ -39,15 +39,7 @@ func (l *Language) literal(v any) (string, error) {
 		}
 		return text, nil
 	case bool:
-		switch {
-		case l.isC && v:
-			return "1", nil
-		case l.isC:
-			return "0", nil
-		case v:
-			return "True", nil
-		}
-		return "False", nil
+		return l.bools[v], nil
 	case string:
 		return l.quoted(v)
 	}

@@ -32,7 +32,7 @@ type table struct {
 	Key, Kernel string
 	Parameters  []variable
 	Sizes       []variable // the whole-number constants that the problem size, the size of a buffer or a repeat reads
-	Constants   []constant // that the choice depends on besides the problem size, by name
+	Constants   []value    // that the choice depends on besides the problem size, by name: positive integers, unless the application gives them
 	Levels      []string   // in words, from level 1
 	Records     []entry    // of one group together
 	Source      []string   // lines
@@ -49,12 +49,6 @@ type variable struct {
 	Macro, Format string // of a size: the macro that gives it to the kernel, "" for none, and its format for printf: %du
 }
 
-// A constant is a positive whole number that the problem size does not read.
-type constant struct {
-	Name  string
-	Value int // unless the application gives it
-}
-
 // An entry is a record with the figures that the lookup needs.
 type entry struct {
 	wisdom.Record
@@ -69,7 +63,7 @@ type entry struct {
 	Overall    bool    // its configuration is the best over all devices and sizes
 }
 
-// A value is that of a parameter.
+// A value is that of a parameter or a constant.
 type value struct {
 	Name  string
 	Value space.Value
@@ -136,10 +130,10 @@ func (t *table) addSizes(given []definition.Expr) error {
 			t.Sizes = append(t.Sizes, v)
 		}
 		if (isSize || n > 0) && !slices.ContainsFunc(t.problemSize, isRead) {
-			t.Constants = append(t.Constants, constant{c.Name, n})
+			t.Constants = append(t.Constants, value{c.Name, n})
 		}
 	}
-	slices.SortFunc(t.Constants, func(a, b constant) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(t.Constants, func(a, b value) int { return strings.Compare(a.Name, b.Name) })
 	return nil
 }
 
@@ -327,7 +321,7 @@ type form struct {
 // An asked constant is one that the application gives as a size, or has its value.
 type asked struct {
 	Size  *variable
-	Value int
+	Value space.Value
 }
 
 // in returns the table in a language, with the rules of the problem size, of all launches and of the sizes of buffers.

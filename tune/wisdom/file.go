@@ -86,19 +86,14 @@ type line struct {
 // Read reads a wisdom file: of this package, or of kernel_launcher. Lines that begin with # or // are
 // comments. A line that cannot be read is listed in [File.Skipped]; a header that cannot is an error.
 func Read(path string) (*File, error) {
-	f, err := read(path)
-	if err != nil {
-		return nil, fmt.Errorf("read wisdom from %s: %w", path, files.WithoutPath(err))
-	}
-	return f, nil
-}
-
-func read(path string) (*File, error) {
 	data, err := files.ReadFile(path)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		var f *File
+		if f, err = Decode(data); err == nil {
+			return f, nil
+		}
 	}
-	return Decode(data)
+	return nil, fmt.Errorf("read wisdom from %s: %w", path, files.WithoutPath(err))
 }
 
 // Decode is [Read] for data in memory.
@@ -315,10 +310,12 @@ func add(ctx context.Context, path string, more []*File) (_ *File, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	f, err := read(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		first := more[0]
-		f, err = &File{Key: first.Key, Parameters: first.Parameters, Objective: first.Objective}, nil
+	f := &File{Key: more[0].Key, Parameters: more[0].Parameters, Objective: more[0].Objective}
+	data, err := files.ReadFile(path)
+	if err == nil {
+		f, err = Decode(data)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
 	for _, m := range more {
 		if err == nil {
