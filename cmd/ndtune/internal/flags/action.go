@@ -48,6 +48,7 @@ func consoleOf(c *cli.Context) *ui.Console {
 	}
 }
 
+// JSONLines chooses JSON lines for the output of a command that is [Streamed].
 func JSONLines(to *bool) cli.Flag {
 	return Switch(to, "json", CategoryOutput, "print JSON lines for programs: results, notes, the end (docs/stream.md)")
 }

@@ -30,19 +30,20 @@ func Dashed(name string) string {
 	return "--" + name
 }
 
-// These functions return a flag that writes into an option. What the option has before is its default. The names are one of several
-// letters, and then others. The usage marks the value by «`».
-
+// Text is a text. Like all functions for flags, it returns a flag that writes into an option: what the option has before is the default,
+// the names are one of several letters and then others, and the usage marks the value by «`».
 func Text(to *string, names, category, usage string) cli.Flag {
 	name, aliases := namesOf(names)
 	return &cli.StringFlag{Name: name, Aliases: aliases, Destination: to, Value: *to, Category: category, Usage: usage, TakesFile: takesFile(usage)}
 }
 
+// List is a text that may be repeated.
 func List(to *cli.StringSlice, names, category, usage string) cli.Flag {
 	name, aliases := namesOf(names)
 	return &cli.StringSliceFlag{Name: name, Aliases: aliases, Destination: to, Category: category, Usage: usage, TakesFile: takesFile(usage)}
 }
 
+// Switch is on or off.
 func Switch(to *bool, names, category, usage string) cli.Flag {
 	name, aliases := namesOf(names)
 	return &cli.BoolFlag{Name: name, Aliases: aliases, Destination: to, Category: category, Usage: usage}

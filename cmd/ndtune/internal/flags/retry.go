@@ -20,6 +20,7 @@ func (RetryFlag) TakesValue() bool { return false }
 // String returns the line of the flag in a help text.
 func (f RetryFlag) String() string { return cli.FlagStringer(f) }
 
+// Retry is --retry-failures.
 func Retry(to *Statuses) cli.Flag {
 	return RetryFlag{&cli.GenericFlag{Name: "retry-failures", Value: to, Category: CategorySearch,
 		Usage: "evaluate the failures in the log again; --retry-failures=STATUS,… only those with these statuses: " +

@@ -18,7 +18,7 @@ import (
 // A searchDisplay shows a search on the terminal, and on the page of --serve if there is one.
 type searchDisplay struct {
 	job     *Job
-	printer *printer
+	printer *Printer
 
 	page        *live.Run // nil: there is none
 	endFollower func()    // ends followFleet; nil: it has not begun

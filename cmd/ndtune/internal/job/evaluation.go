@@ -28,6 +28,7 @@ type Evaluation struct {
 	Shared  *worker.Reserve // of the commands of this process; nil: this is the only one
 }
 
+// Flags say how configurations are evaluated. --observe is an option of the specification.
 func (o *Evaluation) Flags(s *Spec) []cli.Flag {
 	o.BuildTimeout, o.KernelTimeout = worker.DefaultBuildTimeout, worker.DefaultKernelTimeout
 	return []cli.Flag{

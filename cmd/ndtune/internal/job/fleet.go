@@ -15,6 +15,7 @@ import (
 	"github.com/ndtune/ndtune/tune/fleet"
 )
 
+// CategoryFleet is the category of flags about a fleet.
 const CategoryFleet = "fleet"
 
 // Fleet name a fleet.
@@ -23,6 +24,7 @@ type Fleet struct {
 	agents int    // that are awaited
 }
 
+// Flag names the fleet.
 func (o *Fleet) Flag(usage string) cli.Flag {
 	return &cli.StringFlag{
 		Name: "fleet", Destination: &o.URL, Category: CategoryFleet, EnvVars: []string{"NDTUNE_FLEET"},

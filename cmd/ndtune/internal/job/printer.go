@@ -20,35 +20,9 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// printInstruments says how each quantity of a search is observed.
-func (p *printer) printInstruments(d hardware.Device) {
-	var texts []string
-	quantities := map[string][]string{} // by text
-	for _, i := range d.Instruments {
-		text := i.String()
-		if quantities[text] == nil {
-			texts = append(texts, text)
-		}
-		quantities[text] = append(quantities[text], i.Quantity)
-	}
-	for _, text := range texts {
-		fmt.Fprintf(p.notes, "%s: %s\n", strings.Join(quantities[text], ", "), text)
-	}
-}
-
-// printReadings prints the readings of the best.
-func (p *printer) printReadings(o *tune.Outcome) {
-	for _, r := range o.Best.LastReadings() {
-		if i, ok := o.Device.Instrument(r.Quantity); ok && i.Missing != "" {
-			continue // said before the search
-		}
-		fmt.Fprintf(p.notes, "%s of the best: %s\n", r.Quantity, r)
-	}
-}
-
-// A printer shows a search: results on stdout in the form of the tutorials, notes and
+// A Printer shows a search: results on stdout in the form of the tutorials, notes and
 // progress on stderr.
-type printer struct {
+type Printer struct {
 	out, notes     io.Writer
 	problem        *problem.Problem
 	quiet, verbose bool
@@ -61,8 +35,9 @@ type printer struct {
 	Bar            *ui.Progress
 }
 
-func NewPrinter(j *Job, p *problem.Problem, total int) *printer {
-	shown := &printer{
+// NewPrinter returns the printer of a search of so many configurations.
+func NewPrinter(j *Job, p *problem.Problem, total int) *Printer {
+	shown := &Printer{
 		out: j.Out, notes: j.Notes, problem: p,
 		quiet: j.Quiet, verbose: j.Verbose, compared: j.Compared,
 		Bar: ui.NewProgress(j.Notes, total, "configuration", j.Quiet),
@@ -79,7 +54,7 @@ func NewPrinter(j *Job, p *problem.Problem, total int) *printer {
 }
 
 // begin shows the device and the problem of a search.
-func (p *printer) begin(d hardware.Device, shared []device.Listed, s *space.Space, log *record.Log) {
+func (p *Printer) begin(d hardware.Device, shared []device.Listed, s *space.Space, log *record.Log) {
 	p.size = s.Len()
 	if p.quiet {
 		return
@@ -155,7 +130,7 @@ func parameterColumns(s *space.Space) (columns []parameterColumn, fixed string) 
 }
 
 // Result shows one result as it arrives.
-func (p *printer) Result(r tune.Result, resumed bool) {
+func (p *Printer) Result(r tune.Result, resumed bool) {
 	if resumed {
 		p.Bar.Resumed++
 	}
@@ -166,7 +141,7 @@ func (p *printer) Result(r tune.Result, resumed bool) {
 }
 
 // line returns the line that shows a result; "" if nothing is shown of it.
-func (p *printer) line(r tune.Result) string {
+func (p *Printer) line(r tune.Result) string {
 	reason := tune.Headline(r.Status, r.Reason)
 	switch {
 	case p.quiet, p.compared && !p.verbose, r.Status == tune.Constraints && !p.verbose:
@@ -209,7 +184,7 @@ func (p *printer) line(r tune.Result) string {
 const maxReasons = 100
 
 // once returns the reason of a failure. If a build failed for it before, the configuration at which it was shown takes its place.
-func (p *printer) once(r tune.Result, reason string) string {
+func (p *Printer) once(r tune.Result, reason string) string {
 	first, shown := p.reasons[reason]
 	switch {
 	case r.Status != tune.Compile:
@@ -224,7 +199,7 @@ func (p *printer) once(r tune.Result, reason string) string {
 }
 
 // join joins the cells of a line.
-func (p *printer) join(cells []string) string {
+func (p *Printer) join(cells []string) string {
 	if p.columns {
 		return strings.TrimRight(strings.Join(cells, "  "), " ")
 	}
@@ -233,7 +208,7 @@ func (p *printer) join(cells []string) string {
 
 // end shows the summary and the best configuration. Evaluated is the number of configurations that
 // the evaluator has counted.
-func (p *printer) end(o *tune.Outcome, evaluated int) {
+func (p *Printer) end(o *tune.Outcome, evaluated int) {
 	p.Bar.Finish()
 	if p.quiet && p.compared {
 		return
@@ -285,7 +260,7 @@ func (p *printer) end(o *tune.Outcome, evaluated int) {
 }
 
 // printBaseline prints how much better the best is than the baseline, if the specification has one.
-func (p *printer) printBaseline(o *tune.Outcome) {
+func (p *Printer) printBaseline(o *tune.Outcome) {
 	c, ok := p.problem.Baseline()
 	if !ok {
 		return
@@ -305,7 +280,7 @@ func (p *printer) printBaseline(o *tune.Outcome) {
 }
 
 // Summary says how many configurations ended in each status, and why the search stopped.
-func (p *printer) Summary(o *tune.Outcome, evaluated int) string {
+func (p *Printer) Summary(o *tune.Outcome, evaluated int) string {
 	counts := statusCounts(o.Results)
 	text := figure.Count(len(o.Results), "configuration")
 	if parts := ui.StatusTexts(counts); len(parts) > 0 {
@@ -339,7 +314,7 @@ func statusCounts(results []tune.Result) map[tune.Status]int {
 	return counts
 }
 
-func (p *printer) whyNone(o *tune.Outcome) string {
+func (p *Printer) whyNone(o *tune.Outcome) string {
 	switch {
 	case len(o.Results) == 0:
 		return "No configuration was evaluated."
@@ -351,7 +326,7 @@ func (p *printer) whyNone(o *tune.Outcome) string {
 
 // files prints the names of the outputs, if they were written, and of the log, if it was kept. Quiet, it names a log that is all that is
 // left.
-func (p *printer) files(log string, outputs []string, o *tune.Outcome, written, kept bool) {
+func (p *Printer) files(log string, outputs []string, o *tune.Outcome, written, kept bool) {
 	if p.quiet && written {
 		return
 	}
@@ -383,5 +358,31 @@ func PrintBuild(w io.Writer, p *problem.Problem, c space.Configuration, d hardwa
 	}
 	if v, err := p.Variant(c, d); err == nil && v.Target != "" {
 		fmt.Fprintf(w, "target: %s\n", v.Target)
+	}
+}
+
+// printInstruments says how each quantity of a search is observed.
+func (p *Printer) printInstruments(d hardware.Device) {
+	var texts []string
+	quantities := map[string][]string{} // by text
+	for _, i := range d.Instruments {
+		text := i.String()
+		if quantities[text] == nil {
+			texts = append(texts, text)
+		}
+		quantities[text] = append(quantities[text], i.Quantity)
+	}
+	for _, text := range texts {
+		fmt.Fprintf(p.notes, "%s: %s\n", strings.Join(quantities[text], ", "), text)
+	}
+}
+
+// printReadings prints the readings of the best.
+func (p *Printer) printReadings(o *tune.Outcome) {
+	for _, r := range o.Best.LastReadings() {
+		if i, ok := o.Device.Instrument(r.Quantity); ok && i.Missing != "" {
+			continue // said before the search
+		}
+		fmt.Fprintf(p.notes, "%s of the best: %s\n", r.Quantity, r)
 	}
 }

@@ -24,6 +24,7 @@ func Allowed(command string) []string {
 	return []string{AllowSettings}
 }
 
+// AllowFlag is --allow.
 func AllowFlag(to *string, usage string) cli.Flag {
 	return &cli.StringFlag{Name: "allow", Destination: to, Category: flags.CategoryEvaluation, Usage: usage, Action: func(c *cli.Context, value string) error {
 		for what := range strings.SplitSeq(value, ",") {

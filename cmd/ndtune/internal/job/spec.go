@@ -144,4 +144,5 @@ func CheckOneObjective(o score.Objective, by, path, flag string) error {
 // standardInput is the argument that names standard input in the place of a specification.
 const standardInput = "-"
 
+// ErrNoSpecification says that standard input has come to its end.
 var ErrNoSpecification = ui.Wrong("standard input holds no specification")

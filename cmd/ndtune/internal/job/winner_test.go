@@ -111,7 +111,7 @@ func scriptedRun(t *testing.T, p *problem.Problem, device, path string) (outcome
 	}
 	defer log.Close()
 	var out bytes.Buffer
-	shown := printer{
+	shown := Printer{
 		out: &out, notes: io.Discard, problem: p,
 		Bar: ui.NewProgress(io.Discard, s.Len(), "configuration", true),
 	}

@@ -139,7 +139,7 @@ func runBench(ctx context.Context, t *ui.Console, o *benchOptions) error {
 	return ctx.Err()
 }
 
-// read reads the command line. Errors in it are found before anything is measured.
+// Read reads the command line. Errors in it are found before anything is measured.
 func (o *benchOptions) Read(c *cli.Context) (err error) {
 	for _, path := range o.libraries.Value() {
 		if err := matmul.CheckLibraryPlace(path); err != nil {

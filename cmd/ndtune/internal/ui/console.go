@@ -15,7 +15,7 @@ type Console struct {
 	In             Documents
 	Out            io.Writer // for results
 	Notes          io.Writer // for notes and messages
-	Stream         *stream   // has the results and notes as JSON lines; nil: they are for people
+	Stream         *Stream   // has the results and notes as JSON lines; nil: they are for people
 	Quiet, Verbose bool
 }
 

@@ -15,9 +15,9 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A stream is the output of a command with --json: JSON lines and nothing else (docs/stream.md). What is printed for people vanishes,
+// A Stream is the output of a command with --json: JSON lines and nothing else (docs/stream.md). What is printed for people vanishes,
 // and their notes become lines. Several goroutines may use it at once.
-type stream struct {
+type Stream struct {
 	to    io.Writer
 	mutex sync.Mutex
 	End   StreamEnd
@@ -42,16 +42,17 @@ func EndWithoutReader(ctx context.Context) (ended context.Context, done func()) 
 	return ended, done
 }
 
-func NewStream(to io.Writer) *stream { return &stream{to: to, End: StreamEnd{Kind: "end"}} }
+// NewStream returns a stream to an output.
+func NewStream(to io.Writer) *Stream { return &Stream{to: to, End: StreamEnd{Kind: "end"}} }
 
 // StreamOf returns the stream of a program; nil: it prints for people.
-func StreamOf(app *cli.App) *stream {
-	s, _ := app.ErrWriter.(*stream)
+func StreamOf(app *cli.App) *Stream {
+	s, _ := app.ErrWriter.(*Stream)
 	return s
 }
 
 // Write tells a note for people.
-func (s *stream) Write(p []byte) (int, error) {
+func (s *Stream) Write(p []byte) (int, error) {
 	if text := strings.TrimSpace(string(p)); text != "" {
 		s.Tell(map[string]string{"kind": "note", "text": text})
 	}
@@ -59,13 +60,13 @@ func (s *stream) Write(p []byte) (int, error) {
 }
 
 // Tell writes a value as a line.
-func (s *stream) Tell(v any) {
+func (s *Stream) Tell(v any) {
 	line, _ := json.Marshal(v) // texts and numbers
 	s.Lines(append(line, '\n'))
 }
 
 // Lines writes whole lines. The output keeps the first error.
-func (s *stream) Lines(b []byte) {
+func (s *Stream) Lines(b []byte) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	_, _ = s.to.Write(b)
