@@ -226,8 +226,8 @@ func (e *Evaluator) One(ctx context.Context, c space.Configuration, known Prebui
 		if !ok {
 			return result, err
 		}
-		err, result.Status, result.Reason = nil, failed.Status, failed.Reason
-		result.Doubt = tune.DoubtOf(failed.Reason)
+		err = nil
+		result.Fail(failed.Status, failed.Reason)
 	} else {
 		result.Status = tune.Correct
 	}
@@ -314,7 +314,7 @@ func (e *Evaluator) Build(
 		if !ok {
 			return t.result, nil, err
 		}
-		t.result.Status, t.result.Reason = failed.Status, failed.Reason
+		t.result.Fail(failed.Status, failed.Reason)
 		t.result.Timestamp = time.Now()
 		return t.result, nil, nil
 	}

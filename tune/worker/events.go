@@ -132,9 +132,6 @@ func (p *Pool) answer(m *member, t *assignment, r tune.Result, now time.Time) {
 	if len(p.devices) > 1 && !m.builds {
 		r.Device = p.devices[m.device].Selector()
 	}
-	if r.Status != tune.Correct && r.Doubt == "" {
-		r.Doubt = tune.DoubtOf(r.Reason)
-	}
 	switch {
 	case t.slow != nil:
 		p.give(t, p.repeated(t, r, now))
@@ -213,7 +210,8 @@ func (p *Pool) expire(now time.Time) error {
 
 // unfinished returns the result of an assignment whose worker was killed or has died.
 func (p *Pool) unfinished(m *member, status tune.Status, reason string, now time.Time) tune.Result {
-	r := tune.Result{Configuration: m.task.configuration, Status: status, Reason: reason, Timestamp: now}
+	r := tune.Result{Configuration: m.task.configuration, Timestamp: now}
+	r.Fail(status, reason)
 	spent := now.Sub(m.stageFrom)
 	switch m.stage {
 	case device.StageMeasure, device.StageObserve:

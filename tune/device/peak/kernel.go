@@ -2,7 +2,6 @@ package peak
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/kernels"
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -35,23 +35,9 @@ func (m *Meter) kernel(file, name string, defines ...define) (*cl.Kernel, error)
 	}
 	k, err := m.Kernel(prologue.String()+string(source), "-cl-mad-enable", name)
 	if err != nil {
-		return nil, fmt.Errorf("build %s: %w", name, brief(err))
+		return nil, fmt.Errorf("build %s: %s", name, tune.Headline(tune.Compile, err.Error()))
 	}
 	return k, nil
-}
-
-// brief returns the error of a build with the first line of its log that names an error.
-func brief(err error) error {
-	var failed *cl.BuildError
-	if !errors.As(err, &failed) {
-		return err
-	}
-	for line := range strings.Lines(failed.Log) {
-		if strings.Contains(strings.ToLower(line), "error") {
-			return fmt.Errorf("%w: %s", failed.Err, strings.TrimSpace(line))
-		}
-	}
-	return failed.Err
 }
 
 // vectorOf returns the type of a vector, such as float or float4.
