@@ -91,7 +91,9 @@ var doubtTexts = []struct {
 }
 
 // Fail makes a failure of a result, with the doubt that the reason raises.
-func (r *Result) Fail(s Status, reason string) { r.Status, r.Reason, r.Doubt = s, reason, DoubtOf(reason) }
+func (r *Result) Fail(s Status, reason string) {
+	r.Status, r.Reason, r.Doubt = s, reason, DoubtOf(reason)
+}
 
 // DoubtOf returns the doubt that the reason of a failure raises, or "".
 func DoubtOf(reason string) Doubt {

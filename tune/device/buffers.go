@@ -169,9 +169,7 @@ func (b *buffer) release() {
 		b.working.Release()
 	}
 	b.whole.Release()
-	if b.pristine != nil {
-		b.pristine.Release()
-	}
+	b.pristine.Release()
 }
 
 // held returns the device memory of the buffer and its copies, in bytes.
@@ -272,10 +270,8 @@ func (s *session) initial(i, elements int) (*array.Array, error) {
 // prepareAgain prepares the buffers if another variant has replaced any, and reports whether it did. Otherwise
 // it restores only the buffers that every launch must find in their initial state.
 func (s *session) prepareAgain(v *problem.Variant) (replaced bool, err error) {
-	for i := range s.infos {
-		if s.lacks(i, v) {
-			return true, s.prepare(v)
-		}
+	if s.lacksAny(v) {
+		return true, s.prepare(v)
 	}
 	return false, s.restore(true)
 }

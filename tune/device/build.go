@@ -64,8 +64,10 @@ func FindBuffers(p *problem.Problem, kind array.Type, names ...string) (indices 
 // build makes the source of a variant, compiles it and makes its kernels. It takes the binary instead where
 // there is one and the driver accepts it.
 func (s *session) build(ctx context.Context, v *problem.Variant, binary []byte) (*Built, error) {
-	if program := s.load(binary, s.options(v)); program != nil {
-		return s.link(program, v)
+	if len(binary) > 0 {
+		if program, err := s.assemble(binary, s.options(v)); err == nil {
+			return s.link(program, v)
+		}
 	}
 	if err := s.generate(ctx, v); err != nil {
 		return nil, err
@@ -160,26 +162,7 @@ func (s *session) buildSPIRV(v *problem.Variant) (*cl.Program, error) {
 		return nil, fail(tune.Constraints, "the kernel is a SPIR-V module, and the device takes none (CL_DEVICE_IL_VERSION has no SPIR-V)")
 	}
 	program, err := s.Context.NewProgramFromIL([]byte(v.Source))
-	if err != nil {
-		return nil, err
-	}
-	if err := program.Build(v.OptionLine()); err != nil {
-		program.Release()
-		return nil, err
-	}
-	return program, nil
-}
-
-// load makes a program of a binary, or nothing where there is none or the driver refuses it.
-func (s *session) load(binary []byte, options string) *cl.Program {
-	if len(binary) == 0 {
-		return nil
-	}
-	program, err := s.assemble(binary, options)
-	if err != nil {
-		return nil
-	}
-	return program
+	return built(program, v.OptionLine(), err)
 }
 
 // buildFailure tells a source that does not compile from a driver that could not build.

@@ -263,14 +263,12 @@ func (t *trial) again(ctx context.Context) ([]float64, error) {
 		if _, err := t.built.Times(1); err != nil {
 			return nil, err
 		}
-		if err := t.session.restore(true); err != nil {
-			return nil, err
-		}
-		t.supervisor.Begin(StageMeasure, 1)
 	}
-	if changed, err := t.set(ctx); err != nil {
+	changed, err := t.set(ctx)
+	if err != nil {
 		return nil, err
-	} else if changed {
+	}
+	if replaced || changed {
 		if err := t.session.restore(true); err != nil {
 			return nil, err
 		}

@@ -50,13 +50,18 @@ func (l *Launcher) buildTarget(source, options, target string) (*cl.Program, err
 	return nil, refused
 }
 
-// assemble builds a program of PTX.
-func (l *Launcher) assemble(assembly []byte, options string) (*cl.Program, error) {
-	program, err := l.Context.NewProgramFromBinary(assembly)
-	if err != nil {
-		return nil, err
+// assemble builds a program of a binary, such as PTX.
+func (l *Launcher) assemble(binary []byte, options string) (*cl.Program, error) {
+	program, err := l.Context.NewProgramFromBinary(binary)
+	return built(program, options, err)
+}
+
+// built builds a program that was made without an error, which it releases if it does not build.
+func built(program *cl.Program, options string, err error) (*cl.Program, error) {
+	if err == nil {
+		err = program.Build(options)
 	}
-	if err := program.Build(options); err != nil {
+	if err != nil {
 		program.Release()
 		return nil, err
 	}

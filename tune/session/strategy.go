@@ -67,12 +67,7 @@ func (s *Session) newStrategy(ctx context.Context) (func(*space.Space) (search.S
 
 // startCommand starts the program that is the strategy. Before anything else, it is told the results of the log.
 func (s *Session) startCommand(ctx context.Context, all *space.Space, o search.Options) (search.Strategy, error) {
-	var start []int
-	for _, previous := range slices.Concat(s.Log.Reuse().Outdated, s.Log.Previous()) {
-		if i, ok := all.Index(previous.Configuration); ok {
-			start = append(start, i)
-		}
-	}
+	start := indicesOf(slices.Concat(s.Log.Reuse().Outdated, s.Log.Previous()), all)
 	timeout := command.DefaultTimeout
 	if s.plan.TimeLimit > 0 {
 		timeout = min(timeout, s.plan.TimeLimit) // it must not keep the search from its end
@@ -97,7 +92,11 @@ func (s *Session) reused(all *space.Space) []int {
 		}
 		return 0
 	})
-	var indices []int
+	return indicesOf(results, all)
+}
+
+// indicesOf returns the indices of the configurations of results that a space has.
+func indicesOf(results []tune.Result, all *space.Space) (indices []int) {
 	for _, r := range results {
 		if i, ok := all.Index(r.Configuration); ok {
 			indices = append(indices, i)
