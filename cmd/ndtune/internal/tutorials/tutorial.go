@@ -369,3 +369,8 @@ func printClose(w io.Writer, k tunedKernel) {
 		fmt.Fprintln(w, ui.FormatMeasured(r.Configuration.String(), r.Time(), r.Metrics))
 	}
 }
+
+// All returns the commands of the tutorials.
+func All() []*cli.Command {
+	return []*cli.Command{diffusionCommand(runDiffusion), matmulCommand(runBench)}
+}
