@@ -28,6 +28,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -260,19 +261,17 @@ func (k *checker) rehearse(ctx context.Context, c space.Configuration, into *Che
 	if err != nil {
 		return nil, of, err
 	}
-	if at.ready != nil {
-		of = at.ready.Size
-	}
-	if at.done != nil {
-		return k.faults(at.done.Faults, p, k.Identity.Name), of, nil
+	of = at.size()
+	if at.Done != nil {
+		return k.faults(at.Done.Faults, p, k.Identity.Name), of, nil
 	}
 	crash := ""
-	if at.failure != nil && at.failure.Status == tune.Runtime && at.ready != nil {
-		crash = "the launch failed: " + at.failure.Reason
+	if at.Failure != nil && at.Failure.Status == tune.Runtime && at.Ready != nil {
+		crash = "the launch failed: " + at.Failure.Reason
 	}
 	if into.Unchecked == "" {
 		into.Unchecked = unfinished(k.Identity.Name, k.Limit, at.ended, "")
-		if ended, is := errors.AsType[*process.EndedError](at.ended); is && at.ready != nil {
+		if ended, is := errors.AsType[*process.EndedError](at.ended); is && at.Ready != nil {
 			crash = "the launch ended the process " + ended.End.Explain("")
 		}
 	}
@@ -307,7 +306,7 @@ func narrowed(d definition.Definition, c space.Configuration) definition.Definit
 
 // made returns the problem of a definition with other values of constants. It must have its configuration.
 func made(ctx context.Context, d definition.Definition, set map[string]space.Value, on hardware.Device) (*problem.Problem, string, error) {
-	text := ""
+	var changed []string
 	d.Constants = slices.Clone(d.Constants)
 	for i, c := range d.Constants {
 		if value, given := set[c.Name]; given && !space.SameValue(value, c.Value) {
@@ -315,7 +314,7 @@ func made(ctx context.Context, d definition.Definition, set map[string]space.Val
 			if d.Constants[i], err = c.With(value); err != nil {
 				return nil, "", err
 			}
-			text += fmt.Sprintf(", %s=%s", c.Name, space.FormatValue(value))
+			changed = append(changed, c.Name+"="+space.FormatValue(value))
 		}
 	}
 	p, err := problem.New(d)
@@ -329,10 +328,7 @@ func made(ctx context.Context, d definition.Definition, set map[string]space.Val
 	if _, err := p.Variant(all.At(0), on); err != nil {
 		return nil, "", err
 	}
-	if text != "" {
-		text = text[2:]
-	}
-	return p, text, nil
+	return p, strings.Join(changed, ", "), nil
 }
 
 // cells returns the product of the problem size, or 0 if it is not fixed.

@@ -47,10 +47,10 @@ func (t *work) simulated() bool { return t.Device == "" }
 
 // An answer of a child. A child that crashes has given those that come before.
 type answer struct {
-	Ready   *ready
-	Failure *device.Failure
+	Ready   *ready          // nil: it has launched nothing
+	Failure *device.Failure // nil: the device took the configuration
 	Failed  string
-	Done    *done
+	Done    *done // nil: it did not come to its end
 }
 
 // ready describes the launch that is about to begin.
@@ -198,10 +198,16 @@ func (x *examination) add(f fault) { x.done.Faults = append(x.done.Faults, f) }
 
 // A said is what a child has said until its end.
 type said struct {
-	ready   *ready          // nil: it has launched nothing
-	done    *done           // nil: it did not come to its end
-	failure *device.Failure // nil: the device took the configuration
-	ended   error           // why it was over early; nil: by an answer
+	answer
+	ended error // why it was over early; nil: by an answer
+}
+
+// size returns the size of the launch, if one has begun.
+func (s *said) size() (of size) {
+	if s.Ready != nil {
+		of = s.Ready.Size
+	}
+	return of
 }
 
 // runChild has work done in a process of its own, with further environment variables. It notes in a check what the child does not
@@ -218,18 +224,18 @@ func runChild(ctx context.Context, t work, environment []string, limit time.Dura
 	defer stop()
 	a, err := host.Ask(limited, child, t)
 	if err == nil && a.Ready != nil {
-		all.ready = a.Ready
+		all.Ready = a.Ready
 		a, err = host.Next(limited, child)
 	}
 	switch {
-	case err != nil && all.ready == nil && ctx.Err() != nil:
+	case err != nil && all.Ready == nil && ctx.Err() != nil:
 		return all, ctx.Err()
 	case err != nil:
 		all.ended = err
 	case a.Done != nil:
-		all.done, into.Skipped = a.Done, a.Done.Skipped
+		all.Done, into.Skipped = a.Done, a.Done.Skipped
 	case a.Failure != nil:
-		all.failure, into.Unchecked = a.Failure, reasonOf(a.Failure)
+		all.Failure, into.Unchecked = a.Failure, reasonOf(a.Failure)
 	default:
 		into.Unchecked = a.Failed
 	}

@@ -83,7 +83,6 @@ var (
 	positionForm = regexp.MustCompile(`^At line (\d+) \(column (\d+)\) of (.*):$`)
 	kernelForm   = regexp.MustCompile(`^Kernel:\s*(\S+)`)
 	entityForm   = regexp.MustCompile(`^(?:Entity|Work-group|Work-item|First entity|Second entity):\s*(.*)`)
-	fatalForm    = regexp.MustCompile(`OCLGRIND FATAL ERROR`)
 )
 
 // readMessages returns the messages in a log of Oclgrind. Fatal is the text of an error of Oclgrind itself, or "".
@@ -98,7 +97,7 @@ func readMessages(log io.Reader) (all []message, fatal string) {
 		switch {
 		case dying && text != "":
 			fatal, dying = strings.TrimSpace(fatal+" "+text), !strings.Contains(text, ")") // the text ends before its position
-		case fatalForm.MatchString(line):
+		case strings.Contains(line, "OCLGRIND FATAL ERROR"):
 			dying = true
 		case text == "":
 		case !strings.HasPrefix(line, "\t"):

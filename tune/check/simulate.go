@@ -81,7 +81,7 @@ func (k *checker) simulate(ctx context.Context, i int, c space.Configuration, in
 	if err != nil {
 		return nil, of, err
 	}
-	if s.done != nil && len(s.found) == 0 { // the order says little beside other faults
+	if s.Done != nil && len(s.found) == 0 { // the order says little beside other faults
 		t.Mode = reordered
 		var order Check
 		again, err := k.launch(ctx, t, p, limit, &order)
@@ -90,7 +90,7 @@ func (k *checker) simulate(ctx context.Context, i int, c space.Configuration, in
 		}
 		s.found = again.found
 		into.Skipped = append(into.Skipped, order.Skipped...)
-		if again.done == nil {
+		if again.Done == nil {
 			if ctx.Err() != nil {
 				return nil, of, ctx.Err()
 			}
@@ -98,7 +98,7 @@ func (k *checker) simulate(ctx context.Context, i int, c space.Configuration, in
 			into.Skipped = append(into.Skipped, "the order of work-groups: "+reason)
 		}
 	}
-	if s.done == nil && into.Unchecked == "" {
+	if s.Done == nil && into.Unchecked == "" {
 		into.Unchecked = unfinished("Oclgrind", k.Limit, s.ended, s.fatal)
 		if errors.Is(s.ended, process.ErrLate) {
 			into.Unchecked += "; " + smallerSize
@@ -107,31 +107,27 @@ func (k *checker) simulate(ctx context.Context, i int, c space.Configuration, in
 	if why != "" && into.Unchecked == "" {
 		into.Skipped = append(into.Skipped, why)
 	}
-	return s.found, s.of, nil
+	return s.found, s.size(), nil
 }
 
 // A simulated launch in Oclgrind.
 type simulated struct {
+	said
 	found []Finding
-	of    size
-	done  *done  // nil: it did not come to its end
-	ended error  // of the child; nil: by itself
 	fatal string // the error by which Oclgrind gave up
 }
 
 // launch has work done in Oclgrind, and reads what it says.
 func (k *checker) launch(ctx context.Context, t work, p *problem.Problem, limit time.Duration, into *Check) (s simulated, err error) {
-	at, err := runChild(ctx, t, simulator(k.Simulator, t), limit, into)
-	if err != nil {
+	if s.said, err = runChild(ctx, t, simulator(k.Simulator, t), limit, into); err != nil {
 		return s, err
 	}
-	s.ended = at.ended
 	r := reader{problem: p, file: k.File}
-	if at.ready != nil {
-		r.lines, r.addresses, s.of = source.Lined(at.ready.Source), at.ready.Addresses, at.ready.Size
+	if s.Ready != nil {
+		r.lines, r.addresses = source.Lined(s.Ready.Source), s.Ready.Addresses
 	}
-	if s.done = at.done; s.done != nil {
-		s.found = k.faults(s.done.Faults, p, "Oclgrind")
+	if s.Done != nil {
+		s.found = k.faults(s.Done.Faults, p, "Oclgrind")
 	}
 	log, err := os.Open(t.Log)
 	if errors.Is(err, os.ErrNotExist) { // Oclgrind has nothing to say
