@@ -24,6 +24,7 @@ import (
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/files"
+	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/source"
 )
 
@@ -47,7 +48,7 @@ type Argument struct {
 	Type    string // as the kernel declares it, without qualifiers; "": the driver did not tell
 	Value   []byte
 	Local   int // bytes of local memory
-	Sampler *Sampler
+	Sampler *definition.Sampler
 	Memory  *Memory
 }
 
@@ -66,9 +67,6 @@ type Image struct {
 	Pixel       int    // bytes of a pixel
 	Type, Order int    // of the channels, as numbers of OpenCL
 }
-
-// A Sampler has the words of specifications: normalized or pixels, clamp_to_edge and its like, nearest or linear.
-type Sampler struct{ Coordinates, Addressing, Filter string }
 
 // An Origin is what else ndtune knew of a launch when it captured it. It lies in the file ndtune.json of the folder, which captures
 // that the layer alone made do not have.
@@ -354,8 +352,8 @@ func (r *reader) readTypes() {
 }
 
 // sampler reads a text such as CL_SAMPLER_NORMALIZED_COORDS = CL_TRUE, CL_SAMPLER_FILTER_MODE = CL_FILTER_LINEAR.
-func (r *reader) sampler(name, text string) *Sampler {
-	s := &Sampler{"normalized", "clamp", "nearest"} // OpenCL's defaults
+func (r *reader) sampler(name, text string) *definition.Sampler {
+	s := &definition.Sampler{Coordinates: "normalized", Addressing: "clamp", Filter: "nearest"} // OpenCL's defaults
 	to := map[string]*string{"NORMALIZED_COORDS": &s.Coordinates, "ADDRESSING_MODE": &s.Addressing, "FILTER_MODE": &s.Filter}
 	for property := range strings.SplitSeq(strings.TrimRight(text, ", \n"), ", ") {
 		key, value, _ := strings.Cut(strings.TrimPrefix(property, "CL_SAMPLER_"), " = ")

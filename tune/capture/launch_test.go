@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ndtune/ndtune/tune/definition"
 )
 
 // recorded is the folder of a launch among the recorded captures.
@@ -60,7 +62,7 @@ func TestReadEverythingElse(t *testing.T) {
 	if want := (Image{Size: [3]int{48, 32, 1}, Pixel: 4, Type: 0x10D2, Order: 0x10B5}); *l.Arguments[0].Memory.Image != want {
 		t.Errorf("the image is %+v", l.Arguments[0].Memory.Image)
 	}
-	if want := (Sampler{"normalized", "clamp_to_edge", "nearest"}); *l.Arguments[1].Sampler != want {
+	if want := (definition.Sampler{Coordinates: "normalized", Addressing: "clamp_to_edge", Filter: "nearest"}); *l.Arguments[1].Sampler != want {
 		t.Errorf("the sampler is %+v", l.Arguments[1].Sampler)
 	}
 	if l = read("alias", "Enqueue_0_combine"); l.Arguments[1].Memory.Number != l.Arguments[2].Memory.Number || l.Options != "-DFACTOR=2" {

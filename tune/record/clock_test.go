@@ -52,7 +52,7 @@ func TestClockJumps(t *testing.T) {
 					continue // nothing reads it back
 				}
 				var b bytes.Buffer
-				if err := encodeTo(&b, r, e, false); err != nil {
+				if err := e.encode(&b, r); err != nil {
 					t.Fatal(err)
 				}
 				again, err := Decode(b.Bytes())

@@ -202,16 +202,16 @@ func fuzzFormat(f *testing.F, format string) {
 	if format == "cache" {
 		f.Add(small)
 	}
-	e, err := encodingNamed(format)
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, zip := range []bool{false, true} {
-		var b bytes.Buffer
-		if err := encodeTo(&b, r, e, zip); err != nil {
+	for _, name := range []string{"plain", "zipped.gz"} {
+		path := filepath.Join(f.TempDir(), name)
+		if err := WriteAs(path, r, format); err != nil {
 			f.Fatal(err)
 		}
-		f.Add(b.Bytes())
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := Decode(data)
@@ -220,7 +220,7 @@ func fuzzFormat(f *testing.F, format string) {
 		}
 		for _, e := range encodings {
 			var b bytes.Buffer
-			if err := encodeTo(&b, r, e, false); err != nil {
+			if err := e.encode(&b, r); err != nil {
 				t.Fatalf("%s: %v", e.name, err)
 			}
 			if e.name == "csv" {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -61,8 +62,13 @@ func WriteAs(path string, r *Record, format string) error {
 		err = os.MkdirAll(filepath.Dir(path), 0o777)
 	}
 	if err == nil {
-		zip := strings.HasSuffix(strings.ToLower(path), ".gz")
-		err = files.Write(path, func(w io.Writer) error { return encodeTo(w, r, e, zip) })
+		err = files.Write(path, func(w io.Writer) error {
+			if !strings.HasSuffix(strings.ToLower(path), ".gz") {
+				return e.encode(w, r)
+			}
+			z := gzip.NewWriter(w)
+			return cmp.Or(e.encode(z, r), z.Close())
+		})
 	}
 	return writing(path, err)
 }
@@ -106,17 +112,6 @@ func writing(path string, err error) error {
 		return fmt.Errorf("write results to %s: %w", path, files.WithoutPath(err))
 	}
 	return nil
-}
-
-func encodeTo(w io.Writer, r *Record, e encoding, zip bool) error {
-	if !zip {
-		return e.encode(w, r)
-	}
-	z := gzip.NewWriter(w)
-	if err := e.encode(z, r); err != nil {
-		return err
-	}
-	return z.Close()
 }
 
 // EncodeLog writes a record as a run log, whatever it was read from. The log of a record

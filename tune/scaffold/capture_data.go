@@ -33,7 +33,7 @@ func (p *captured) addCaptured(i int, a cl.ArgInfo) (err error) {
 	case isImage && m != nil && m.Image != nil:
 		err = p.addCapturedImage(i, &argument, shape)
 	case typeName(a.Type) == "sampler_t" && s != nil:
-		argument.Sampler = &definition.Sampler{Coordinates: s.Coordinates, Addressing: s.Addressing, Filter: s.Filter}
+		argument.Sampler = s
 	case a.Address == cl.AddressLocal && given.Local > 0:
 		name, _, size := p.element(a, given.Local)
 		argument.Type, argument.LocalSize = name, strconv.Itoa(given.Local/size)
