@@ -20,6 +20,7 @@ type Failure struct {
 // A Reason is the text of a failure, and the Failure that it belongs to.
 type Reason struct {
 	Text    string `json:"text"`
+	Line    string `json:"line"` // of the text: [tune.Headline]
 	Failure int    `json:"failure"`
 }
 
@@ -57,7 +58,7 @@ func failuresOf(run *Run) ([]Failure, []Reason) {
 			if room -= len(text); room < 0 {
 				text = line
 			}
-			reasons = append(reasons, Reason{text, group})
+			reasons = append(reasons, Reason{text, line, group})
 			at = uint32(len(reasons))
 			known[full] = at
 		}

@@ -79,6 +79,12 @@ class Run {
     return at ? this.reasons[at - 1].text : "";
   }
 
+  // line is the line of the reason that says most.
+  line(row) {
+    const at = this.column("reason")[row];
+    return at ? this.reasons[at - 1].line : "";
+  }
+
   title() { return [this.kernel, this.device.name.trim()].filter(Boolean).join(" on ") || this.name; }
 
   // ranked are the correct rows, the best first: by their ranks, or, before there was a final

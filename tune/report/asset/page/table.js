@@ -114,7 +114,7 @@ function fieldsOf(run) {
   fields.push({ name: "verified", key: (row) => Number(run.flag(row, flagVerified)), text: (row) => (run.flag(row, flagVerified) ? "yes" : ""), width: 84 });
   if (run.devices.length) fields.push({ name: "device", key: (row) => run.column("device")[row], text: (row) => run.devices[run.column("device")[row] - 1] || "", width: 80 });
   run.parameters.filter((p) => p.values.length < 2).forEach(parameter);
-  fields.push({ name: "reason", key: (row) => run.reason(row), text: (row) => run.reason(row).split("\n", 1)[0], width: 420, long: true });
+  fields.push({ name: "reason", key: (row) => run.reason(row), text: (row) => run.line(row), width: 420, long: true });
   return fields;
 }
 
