@@ -344,7 +344,7 @@ func (b *Bench) entrants() []Entrant {
 			b.Note(name + " is left out: no configuration of it is known to be correct")
 			continue
 		}
-		all = append(all, Entrant{Name: name, Kind: OpenCL, Precision: kernel.Precision, Kernel: name, Device: b.Device.Selector()})
+		all = append(all, Entrant{Name: name, Kind: OpenCL, Precision: kernel.Precision, Device: b.Device.Selector()})
 		measured[kernel.Precision] = true
 	}
 	for _, p := range []Precision{Float, TF32, Half, Double} { // the first one says if the library is missing

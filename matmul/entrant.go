@@ -21,13 +21,11 @@ const (
 
 // An Entrant is one of the implementations that are compared.
 type Entrant struct {
-	Name      string
+	Name      string // of a kernel: that among Kernels
 	Kind      Kind
 	Precision Precision // Float of a loop and OpenBLAS
 
-	// Of a kernel: its name among Kernels, and the device as returned by device.Listed.Selector.
-	Kernel string
-	Device string
+	Device string // of a kernel: as returned by device.Listed.Selector
 
 	// Of a library: the files and folders to search first, and the card by its PCI address
 	// (domain:bus:device.function), or "" for the first card.

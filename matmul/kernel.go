@@ -105,7 +105,7 @@ func openKernel(e Entrant) (*openclKernel, error) {
 		return nil, err
 	}
 	o := &openclKernel{}
-	if o.Kernel, err = kernelNamed(e.Kernel); err != nil {
+	if o.Kernel, err = kernelNamed(e.Name); err != nil {
 		return nil, err
 	}
 	if o.described, err = device.Describe(listed.Device); err != nil {

@@ -16,7 +16,7 @@ func TestProcess(t *testing.T) {
 	}{
 		{Entrant{Name: "loop", Kind: Loop, Precision: Float, Iterations: 2}, Candidates{}},
 		{
-			Entrant{Name: "naive", Kind: OpenCL, Precision: Float, Kernel: "naive", Device: l.Selector(), Iterations: 2},
+			Entrant{Name: "naive", Kind: OpenCL, Precision: Float, Device: l.Selector(), Iterations: 2},
 			Candidates{Near: []string{"block_size_x=16, block_size_y=4, coalesced=1"}},
 		},
 	} {

@@ -264,7 +264,7 @@ func (r *rehearsal) addresses() ([]uint64, error) {
 		if err := kernel.SetArgs(at, b.working); err != nil {
 			return nil, err
 		}
-		if _, err := r.Once(kernel, Line(1, 1)); err != nil {
+		if _, err := r.Times([]Launch{{kernel, Line(1, 1)}}, 1); err != nil {
 			return nil, err
 		}
 		if err := r.Queue.Read(at, 0, cl.Bytes(all[i:i+1])); err != nil {
@@ -307,7 +307,7 @@ func (l *Launcher) poisonLocal(poison byte) error {
 		return err
 	}
 	groups, local := 8*max(1, l.Info.ComputeUnits), min(32, max(1, l.Info.MaxWorkGroupSize))
-	if _, err := l.Once(kernel, Line(groups, local)); err != nil {
+	if _, err := l.Times([]Launch{{kernel, Line(groups, local)}}, 1); err != nil {
 		return fmt.Errorf("fill the local memory: %w", err)
 	}
 	return nil

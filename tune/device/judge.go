@@ -12,7 +12,6 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/definition"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 )
 
@@ -87,7 +86,7 @@ func (t *trial) writeBuffers(j *commandJudge) (inputs, outputs map[string]string
 		if is := fmt.Sprint(info.Element, t.variant.Elements[i], t.variant.Pixels[i]); j.inputs[info.Name] != is {
 			content, err := t.problem.Content(i, t.variant.Elements[i])
 			if err == nil {
-				err = writeArray(inputs[info.Name], info, t.variant.Pixels[i], content)
+				err = writeArray(inputs[info.Name], t.variant.Pixels[i], content)
 			}
 			if err != nil {
 				return nil, nil, err
@@ -113,12 +112,12 @@ func (t *trial) writeOutput(folder string, i int) (path string, err error) {
 	}
 	t.session.scratch = out.Bytes
 	path = filepath.Join(folder, info.Name+".npy")
-	return path, writeArray(path, info, t.variant.Pixels[holder], out)
+	return path, writeArray(path, t.variant.Pixels[holder], out)
 }
 
 // writeArray writes the content of an argument. The shape of an image has its sizes in reverse, as x comes first; structs are rows of
 // bytes.
-func writeArray(path string, info problem.Argument, pixels []int, a *array.Array) error {
+func writeArray(path string, pixels []int, a *array.Array) error {
 	shape := slices.Clone(pixels)
 	slices.Reverse(shape)
 	if a.Struct != nil {

@@ -158,15 +158,6 @@ func (l *Launcher) Times(launches []Launch, n int) ([]time.Duration, error) {
 	return l.Timed(b, began)
 }
 
-// Once launches a kernel once, waits, and returns its time.
-func (l *Launcher) Once(k *cl.Kernel, r problem.NDRange) (time.Duration, error) {
-	times, err := l.Times([]Launch{{k, r}}, 1)
-	if err != nil {
-		return 0, err
-	}
-	return times[0], nil
-}
-
 func (l *Launcher) hostTimes(launches []Launch) ([]time.Duration, error) {
 	times := make([]time.Duration, len(launches))
 	for i, launch := range launches {

@@ -42,7 +42,8 @@ func Register(name string, m Maker) {
 func Main() {
 	hasRun = true
 	if process.Marked(environment) {
-		os.Exit(serve())
+		serve()
+		os.Exit(1)
 	}
 }
 

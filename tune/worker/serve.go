@@ -39,13 +39,12 @@ type server struct {
 // began is when this process began.
 var began = time.Now()
 
-// serve answers the parent's requests until it cannot go on, and returns the exit status. Otherwise
-// Listen ends the process.
-func serve() int {
+// serve answers the parent's requests until it cannot go on. Otherwise Listen ends the process.
+func serve() {
 	parent, err := process.Connect[request, answer]("worker")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "ndtune worker:", err)
-		return 1
+		return
 	}
 	s := newServer(parent)
 	go parent.Listen(s.hear)
@@ -56,7 +55,6 @@ func serve() int {
 		err = s.do(<-s.work)
 	}
 	s.giveUp(err)
-	return 1
 }
 
 // giveUp tells the parent why nothing further can be evaluated. If another process may be able to go

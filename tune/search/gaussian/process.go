@@ -58,9 +58,6 @@ func (p *Process) Expect(usual []float64, spread float64) {
 // Scales returns the length scales, by feature.
 func (p *Process) Scales() []float64 { return slices.Clone(p.scales) }
 
-// Len returns the number of points.
-func (p *Process) Len() int { return len(p.points) }
-
 // blockSize is the number of candidates that are conditioned together, so that what is computed of them stays in the processor's caches.
 const blockSize = 256
 

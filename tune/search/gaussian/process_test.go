@@ -70,8 +70,8 @@ func TestAddIsCondition(t *testing.T) {
 	for _, point := range x[7:] {
 		grown.Add(point)
 	}
-	if grown.Len() != len(x) {
-		t.Errorf("%d points", grown.Len())
+	if len(grown.points) != len(x) {
+		t.Errorf("%d points", len(grown.points))
 	}
 	a, da := whole.Means(y)
 	b, db := grown.Means(y)

@@ -117,7 +117,7 @@ func (j *Job) SearchAndWrite(ctx context.Context) (*tune.Outcome, error) {
 		j.Note(EnvironmentText(outcome, log, j.options.GoOnCommand(log, j.Again...)))
 	}
 	fmt.Fprint(j.Notes, j.spent)
-	return outcome, errors.Join(err, j.conclude(ctx, outcome, err))
+	return outcome, errors.Join(err, j.conclude(outcome, err))
 }
 
 // Begin begins the session.
@@ -182,7 +182,7 @@ func (j *Job) BeginWith(neighbours []space.Configuration, of string) {
 }
 
 // conclude writes the outputs and turns an outcome into an error for the exit status.
-func (j *Job) conclude(ctx context.Context, outcome *tune.Outcome, failed error) error {
+func (j *Job) conclude(outcome *tune.Outcome, failed error) error {
 	log := j.Session.Log
 	kept := &record.Record{Header: log.Header(), Results: outcome.Results}
 	var unwritten error

@@ -229,9 +229,7 @@ func loadBundled(ctx context.Context, path string, o *job.Spec, sizes *tutorialS
 		changes.Set = map[string]string{}
 	}
 	maps.Copy(changes.Set, o.Changes.Set)
-	if err := sizes.apply(plain, o.Changes.Set, changes.Set); err != nil {
-		return nil, err
-	}
+	sizes.apply(plain, o.Changes.Set, changes.Set)
 	s, err := spec.LoadFS(kernels.FS, path, changes)
 	if err != nil {
 		return nil, err
@@ -240,7 +238,7 @@ func loadBundled(ctx context.Context, path string, o *job.Spec, sizes *tutorialS
 }
 
 // apply gives the constants of a specification the values of their flags. A value of --set stands unless the flag is given too.
-func (s *tutorialSizes) apply(plain *spec.Spec, given, set map[string]string) error {
+func (s *tutorialSizes) apply(plain *spec.Spec, given, set map[string]string) {
 	for _, f := range s.flags {
 		name := f.name
 		if f.follows != "" && !s.given[name] {
@@ -251,7 +249,6 @@ func (s *tutorialSizes) apply(plain *spec.Spec, given, set map[string]string) er
 		}
 		set[f.name] = strconv.Itoa(s.values[name])
 	}
-	return nil
 }
 
 func hasConstant(s *spec.Spec, name string) bool {
