@@ -22,7 +22,7 @@ import (
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
-// Evaluation say how configurations are evaluated.
+// An Evaluation says how configurations are evaluated.
 type Evaluation struct {
 	session.Evaluation // with the flags
 	allow              string

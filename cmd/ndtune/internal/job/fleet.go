@@ -18,7 +18,7 @@ import (
 // CategoryFleet is the category of flags about a fleet.
 const CategoryFleet = "fleet"
 
-// Fleet name a fleet.
+// A Fleet names a fleet.
 type Fleet struct {
 	URL    string // "": none
 	agents int    // that are awaited

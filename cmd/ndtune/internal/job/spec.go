@@ -15,7 +15,7 @@ import (
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
-// Spec name a specification and change it.
+// A Spec names a specification and changes it.
 type Spec struct {
 	set, parameters, observe cli.StringSlice
 	TakesInput               bool // the command reads the specification «-» from standard input
