@@ -20,26 +20,20 @@ import (
 
 // Write replaces the file at path by what write writes, as [Create] and Commit do. After an
 // error the file is as it was.
-func Write(path string, write func(io.Writer) error) error {
-	r, err := Create(path)
+func Write(path string, write func(io.Writer) error) error { return replace(path, 0o666, write) }
+
+// WritePrivate is Write for a file that only its owner may read.
+func WritePrivate(path string, content []byte) error {
+	return replace(path, 0o600, func(w io.Writer) error { _, err := w.Write(content); return err })
+}
+
+func replace(path string, mode os.FileMode, write func(io.Writer) error) error {
+	r, err := create(path, mode)
 	if err != nil {
 		return err
 	}
 	defer r.Discard()
 	if err := write(r); err != nil {
-		return err
-	}
-	return r.Commit()
-}
-
-// WritePrivate is Write for a file that only its owner may read.
-func WritePrivate(path string, content []byte) error {
-	r, err := create(path, 0o600)
-	if err != nil {
-		return err
-	}
-	defer r.Discard()
-	if _, err := r.Write(content); err != nil {
 		return err
 	}
 	return r.Commit()

@@ -161,8 +161,6 @@ func (p *proposer) chooseBlock() {
 		if p.blocks[i] != "block_size_"+"xyz"[i:i+1] {
 			d.BlockSize[i] = p.blocks[i]
 		}
-	}
-	for i := range p.dimensions {
 		d.GridDiv[i] = p.gridDiv(i)
 	}
 	if slices.ContainsFunc(d.GridDiv[:], func(divisors []definition.Expr) bool { return divisors != nil }) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -286,17 +288,13 @@ func weaknesses(r *Record, q Query, near bool) []Weakness {
 // Nearer returns a negative number if size a is nearer to size than b is, 0 if both are equally near: see
 // [definition.Distances]. Missing dimensions are 1.
 func Nearer(size, a, b []int) int {
-	return cmp.Or(slices.Compare(distances(size, a), distances(size, b)), cmp.Compare(volume(a), volume(b)))
+	asked, x, y := dimensions(size), dimensions(a), dimensions(b)
+	return cmp.Or(
+		slices.Compare(definition.Distances(asked, x), definition.Distances(asked, y)), cmp.Compare(floats.Prod(x), floats.Prod(y)),
+	)
 }
-
-func distances(a, b []int) []float64 { return definition.Distances(dimensions(a), dimensions(b)) }
 
 func dimensions(size []int) []float64 {
 	p := padded(size)
 	return []float64{float64(p[0]), float64(p[1]), float64(p[2])}
-}
-
-func volume(size []int) float64 {
-	d := dimensions(size)
-	return d[0] * d[1] * d[2]
 }
