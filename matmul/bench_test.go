@@ -140,7 +140,7 @@ func TestTables(t *testing.T) {
 	for i, p := range []Precision{Float, Half, Float, Half} {
 		with[i].Precision = p
 	}
-	with[1].Measurement.Errors = []Errors{{Normal, 0.001, 0.002}}
+	with[1].Measurement.Errors = []Errors{{0.001, 0.002}}
 	if got := fmt.Sprint(RatioTables(with)); got != "[{ multiplication alone, rate over cuBLAS in the same precision "+
 		"[N CPU loop fast-half] [true true true] [[64 0.2500 1.500]] []} "+
 		"{ errors over Σ|a·b|: root of the mean square / maximum "+

@@ -173,7 +173,7 @@ func errorsOf(m *Matrices, multiply func() error) ([]Errors, error) {
 		if err := multiply(); err != nil {
 			return nil, err
 		}
-		all = append(all, m.Errors(d))
+		all = append(all, m.Errors())
 	}
 	return all, nil
 }

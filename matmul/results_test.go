@@ -95,7 +95,7 @@ func TestCSV(t *testing.T) {
 	kernel.Measurement.Configuration = "x=1, y=2"
 	kernel.Measurement.HostTimer = true
 	var out bytes.Buffer
-	kernel.Precision, kernel.Measurement.Errors = Half, []Errors{{Normal, 0.25, 0.5}, {Uniform, 1, 2}, {Scaled, 3, 4}}
+	kernel.Precision, kernel.Measurement.Errors = Half, []Errors{{0.25, 0.5}, {1, 2}, {3, 4}}
 	kernel.Shape = Shape{32, 64, 128}
 	if err := EncodeCSV(&out, []Cell{cell("cpu", 1000, 4), kernel, cell("lib", 64)}); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,6 @@ type Struct struct {
 type Field struct {
 	Name, Type string
 	Counts     []string // the lengths of an array, by dimension
-	Pointer    bool
 }
 
 // Structs returns the structs and unions that a source declares, in its order. It knows no types: a type is the text of
@@ -108,7 +107,6 @@ func (s *Struct) readDeclaration(words []string) {
 		for i := 0; i < len(declarator); i++ {
 			switch w := declarator[i]; {
 			case w == "*":
-				f.Pointer = true
 				s.Odd = "it contains a pointer"
 			case w == ":":
 				s.Odd = "it contains bit fields"

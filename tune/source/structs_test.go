@@ -19,7 +19,7 @@ struct latLong f(struct latLong x);`)
 	want := []Struct{
 		{Names: []string{"latLong", "LatLong"}, Fields: []Field{{Name: "lat", Type: "float"}, {Name: "lng", Type: "float"}}},
 		{Names: []string{"tight"}, Packed: true, Odd: "attributes", Fields: []Field{{Name: "c", Type: "char"}, {Name: "i", Type: "unsigned int", Counts: []string{"2", "N + 1"}}}},
-		{Names: []string{"linked", "pointer"}, Odd: "pointer", Fields: []Field{{Name: "at", Type: "latLong"}, {Name: "p", Type: "float4", Pointer: true}}},
+		{Names: []string{"linked", "pointer"}, Odd: "pointer", Fields: []Field{{Name: "at", Type: "latLong"}, {Name: "p", Type: "float4"}}},
 		{Names: []string{"both"}, Union: true, Odd: "union", Fields: []Field{{Name: "f", Type: "float"}, {Name: "i", Type: "int"}}},
 		{Names: []string{"bits"}, Odd: "bit fields", Fields: []Field{{Name: "low", Type: "int"}, {Name: "high", Type: "int"}}},
 		{Names: []string{"outer"}, Odd: "another"},

@@ -17,15 +17,14 @@ type layer struct {
 
 // A step binds one parameter: it makes the next layer of the last.
 type step struct {
-	parameter int
-	values    []uint64 // raw, of the parameter; nil where they are of several kinds
-	count     int      // of values
-	tests     []*test
-	known     []*node // of the next layer
-	out       []output
-	words     int // of a key of the next layer
-	budget    *budget
-	frame     *frame // of all its programs
+	values []uint64 // raw, of the parameter; nil where they are of several kinds
+	count  int      // of values
+	tests  []*test
+	known  []*node // of the next layer
+	out    []output
+	words  int // of a key of the next layer
+	budget *budget
+	frame  *frame // of all its programs
 }
 
 // An output is a slot of the next layer: handed on from a slot of this one, or computed.
@@ -50,7 +49,7 @@ type test struct {
 }
 
 func newStep(p *Parameters, b *nodes, parameter int, known []*node, conditions []condition, bound *budget) *step {
-	s := &step{parameter: parameter, count: len(p.list[parameter].Values), budget: bound, frame: &frame{}}
+	s := &step{count: len(p.list[parameter].Values), budget: bound, frame: &frame{}}
 	if b.parameterNode(parameter) != nil {
 		s.values = make([]uint64, s.count)
 		for i, v := range p.list[parameter].Values {

@@ -29,7 +29,7 @@ type document struct {
 	sourcePath string                 // of the kernel, where it is a file
 	reference  string                 // the specification that verify names
 
-	note func(Key) // of [Keys]: it gets the keys that readers know, and no value is read
+	note func(path, typ, meaning string) // gets the keys that readers know, for the reference of the format; then no value is read
 }
 
 // A field is a value in a document, with its path, such as arguments[0].size.

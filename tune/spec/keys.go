@@ -12,30 +12,14 @@ import (
 	"github.com/ndtune/ndtune/tune/definition"
 )
 
-// A Key is a key of specifications.
-type Key struct {
-	Path    string // such as arguments.size; NAME stands for names of the user's own
-	Type    string
-	Meaning string
-}
-
-// Keys returns the keys of specifications, in the order in which they are read. The readers of a specification note them.
-func Keys() []Key {
-	var all []Key
-	d := newDocument(files{osFiles{}}, "")
-	d.note = func(k Key) { all = append(all, k) }
-	d.field("", &yaml.Node{Kind: yaml.MappingNode}).definition()
-	return all
-}
-
-// anyName is a key that stands for names of the user's own in the paths of [Keys].
+// anyName is a key that stands for names of the user's own in the paths of keys that are noted.
 const anyName = "NAME"
 
 // noteKeys notes the keys of a mapping, and those of their values unless they are noted already.
 func (f field) noteKeys(readers []reader) {
 	for _, r := range readers {
 		inner := f.field(f.pathOf(r.key), f.node)
-		f.note(Key{inner.name, r.typ, r.meaning})
+		f.note(inner.name, r.typ, r.meaning)
 		if !slices.Contains(strings.Split(f.name, "."), r.key) {
 			r.read(inner)
 		}
@@ -45,7 +29,7 @@ func (f field) noteKeys(readers []reader) {
 // A reader reads the value of a known key.
 type reader struct {
 	key          string
-	typ, meaning string // see [Key]
+	typ, meaning string // for the reference of the format
 	read         func(field)
 
 	needed bool

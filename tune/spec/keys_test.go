@@ -3,7 +3,25 @@ package spec
 import (
 	"slices"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
+
+// A Key is a key of specifications.
+type Key struct {
+	Path    string // such as arguments.size; NAME stands for names of the user's own
+	Type    string
+	Meaning string
+}
+
+// Keys returns the keys of specifications, in the order in which they are read. The readers of a specification note them.
+func Keys() []Key {
+	var all []Key
+	d := newDocument(files{osFiles{}}, "")
+	d.note = func(path, typ, meaning string) { all = append(all, Key{path, typ, meaning}) }
+	d.field("", &yaml.Node{Kind: yaml.MappingNode}).definition()
+	return all
+}
 
 // TestKeys makes sure that every key of a specification has a description, and that keys of all levels are noted, each once.
 func TestKeys(t *testing.T) {
