@@ -16,7 +16,6 @@ import (
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/figure"
-	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/check"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
@@ -199,43 +198,4 @@ func (o *checkOptions) best(ctx context.Context, s *spec.Spec, whole *space.Spac
 		return nil, ui.Wrong("%s has no correct configuration of this search space", path)
 	}
 	return best, nil
-}
-
-// checkFinalists checks the finalists of a search for faults of the kernel, or the best configurations if there are no finalists.
-func checkFinalists(ctx context.Context, j *job.Job, outcome *tune.Outcome) error {
-	if outcome == nil || outcome.Best == nil || ctx.Err() != nil {
-		return nil
-	}
-	ranking := tune.Rank(j.Plan.Spec.Problem.Objective(), outcome.Results)
-	var configurations []space.Configuration
-	for i, place := range ranking.Indices {
-		if i == max(1, ranking.Finalists) {
-			break
-		}
-		configurations = append(configurations, outcome.Results[place].Configuration)
-	}
-	s, d := j.Plan.Spec, j.Place.Devices[0]
-	o := check.Options{
-		File: s.SourceName(), Set: s.CheckConstants, Device: d.Selector(), Identity: *d.Identity, Jobs: runtime.GOMAXPROCS(0),
-	}
-	var err error
-	if o.Simulator, err = check.Oclgrind(); err != nil {
-		j.Say("--check: on the device alone: %v", err)
-	}
-	if hint := o.Hint(s.Problem); hint != "" {
-		j.Say("--check: %s", hint)
-	}
-	r, err := check.Run(ctx, s.Problem, configurations, o)
-	if err != nil {
-		return err
-	}
-	r.Spec = s.Path
-	fmt.Fprintln(j.Notes)
-	if err := r.Write(j.Notes, "text"); err != nil {
-		return err
-	}
-	if !r.Clean() {
-		return ui.ErrIncorrect
-	}
-	return nil
 }

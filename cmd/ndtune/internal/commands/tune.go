@@ -2,7 +2,9 @@ package commands
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"runtime"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -11,24 +13,11 @@ import (
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/check"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/space"
 )
-
-// knownResults reads the results that follow the specification on standard input.
-func knownResults(ctx context.Context, t *ui.Console, p *problem.Problem) (results []tune.Result, err error) {
-	text, err := t.In.Next(ctx)
-	if err == nil {
-		results, err = record.ParseResults(text, p.Parameters())
-	}
-	switch {
-	case err == io.EOF || ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		return nil, ui.Wrong("known results on standard input: %w", err)
-	}
-	return results, nil
-}
 
 type tuneOptions struct {
 	job.Options
@@ -117,4 +106,58 @@ func tuneSpec(ctx context.Context, t *ui.Console, o *tuneOptions) error {
 		err = ui.Joined([]error{err, checkFinalists(ctx, j, outcome)})
 	}
 	return err
+}
+
+// knownResults reads the results that follow the specification on standard input.
+func knownResults(ctx context.Context, t *ui.Console, p *problem.Problem) (results []tune.Result, err error) {
+	text, err := t.In.Next(ctx)
+	if err == nil {
+		results, err = record.ParseResults(text, p.Parameters())
+	}
+	switch {
+	case err == io.EOF || ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, ui.Wrong("known results on standard input: %w", err)
+	}
+	return results, nil
+}
+
+// checkFinalists checks the finalists of a search for faults of the kernel, or the best configurations if there are no finalists.
+func checkFinalists(ctx context.Context, j *job.Job, outcome *tune.Outcome) error {
+	if outcome == nil || outcome.Best == nil || ctx.Err() != nil {
+		return nil
+	}
+	ranking := tune.Rank(j.Plan.Spec.Problem.Objective(), outcome.Results)
+	var configurations []space.Configuration
+	for i, place := range ranking.Indices {
+		if i == max(1, ranking.Finalists) {
+			break
+		}
+		configurations = append(configurations, outcome.Results[place].Configuration)
+	}
+	s, d := j.Plan.Spec, j.Place.Devices[0]
+	o := check.Options{
+		File: s.SourceName(), Set: s.CheckConstants, Device: d.Selector(), Identity: *d.Identity, Jobs: runtime.GOMAXPROCS(0),
+	}
+	var err error
+	if o.Simulator, err = check.Oclgrind(); err != nil {
+		j.Say("--check: on the device alone: %v", err)
+	}
+	if hint := o.Hint(s.Problem); hint != "" {
+		j.Say("--check: %s", hint)
+	}
+	r, err := check.Run(ctx, s.Problem, configurations, o)
+	if err != nil {
+		return err
+	}
+	r.Spec = s.Path
+	fmt.Fprintln(j.Notes)
+	if err := r.Write(j.Notes, "text"); err != nil {
+		return err
+	}
+	if !r.Clean() {
+		return ui.ErrIncorrect
+	}
+	return nil
 }

@@ -20,7 +20,7 @@ func SharedReserve(c *cli.Context) *worker.Reserve {
 	return r
 }
 
-// Options are what the flags and arguments of a command say. The flags write into them; Read adds the arguments and checks what
+// options are what the flags and arguments of a command say. The flags write into them; Read adds the arguments and checks what
 // can be checked without a device.
 type options[O any] interface {
 	*O

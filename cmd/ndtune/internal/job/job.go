@@ -37,7 +37,7 @@ type Job struct {
 	spent   string // a line about the time of the workers, for --verbose
 }
 
-// New makes a search of a specification that the options describe. The caller may change its log and its outputs before [job.checkFiles].
+// New makes a search of a specification that the options describe. The caller may change its log and its outputs before [Job.CheckFiles].
 func New(ctx context.Context, t *ui.Console, o *Options, s *spec.Spec, source string) (*Job, error) {
 	j := &Job{Console: t, options: o, Outputs: o.Outputs.Value(), Evaluation: o.Evaluation.On(t)}
 	var err error
