@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 )
 
@@ -80,18 +79,28 @@ func quoteNotFinite(data []byte) []byte {
 	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
 		return data
 	}
-	return textOrNotFinite.ReplaceAllFunc(data, func(token []byte) []byte {
-		if text := quoted[string(token)]; text != "" {
-			return []byte(text)
+	var out []byte
+	inText := false
+	for i := 0; i < len(data); i++ {
+		c := data[i]
+		switch {
+		case inText && c == '\\' && i+1 < len(data):
+			out = append(out, c)
+			i++
+			c = data[i]
+		case c == '"':
+			inText = !inText
+		case !inText:
+			if word, text := notFinite(data[i:]); word != "" {
+				out = append(out, text...)
+				i += len(word) - 1
+				continue
+			}
 		}
-		return token
-	})
+		out = append(out, c)
+	}
+	return out
 }
-
-var (
-	textOrNotFinite = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|NaN|-?Infinity`)
-	quoted          = map[string]string{"NaN": `"NaN"`, "Infinity": `"+Inf"`, "-Infinity": `"-Inf"`}
-)
 
 // cutTornWord cuts off the beginning of such a word at the end of a file.
 func cutTornWord(data []byte) []byte {
@@ -106,4 +115,13 @@ func cutTornWord(data []byte) []byte {
 		}
 	}
 	return data
+}
+
+func notFinite(data []byte) (word, text string) {
+	for _, w := range [][2]string{{"NaN", `"NaN"`}, {"Infinity", `"+Inf"`}, {"-Infinity", `"-Inf"`}} {
+		if bytes.HasPrefix(data, []byte(w[0])) {
+			return w[0], w[1]
+		}
+	}
+	return "", ""
 }
