@@ -27,12 +27,8 @@ import (
 //go:embed completion
 var completionScripts embed.FS
 
-// scriptOf are the files of the shells. That of fish is made by urfave/cli.
-var scriptOf = map[string]string{"bash": "ndtune.bash", "zsh": "ndtune.zsh", "powershell": "ndtune.ps1"}
-
 type completionOptions struct {
-	shell string
-	app   *cli.App
+	script func() (string, error)
 }
 
 func completionCommand(run flags.Runner[completionOptions]) *cli.Command {
@@ -53,21 +49,22 @@ func completionCommand(run flags.Runner[completionOptions]) *cli.Command {
 }
 
 func (o *completionOptions) Read(c *cli.Context) error {
-	o.shell, o.app = strings.ToLower(c.Args().First()), c.App
-	if _, known := scriptOf[o.shell]; c.NArg() != 1 || !known && o.shell != "fish" {
+	shell := strings.ToLower(c.Args().First())
+	script, err := completionScripts.ReadFile("completion/" + shell)
+	switch {
+	case c.NArg() == 1 && shell == "fish": // that urfave/cli makes
+		o.script = c.App.ToFishCompletion
+	case c.NArg() == 1 && err == nil:
+		o.script = func() (string, error) { return string(script), nil }
+	default:
 		return ui.Wrong("name one shell: bash, zsh, fish or powershell")
 	}
 	return nil
 }
 
 func printCompletion(_ context.Context, t *ui.Console, o *completionOptions) error {
-	if o.shell == "fish" {
-		script, err := o.app.ToFishCompletion()
-		fmt.Fprint(t.Out, strings.ReplaceAll(script, "`", "")) // which mark values in help texts
-		return err
-	}
-	script, err := completionScripts.ReadFile("completion/" + scriptOf[o.shell])
-	fmt.Fprint(t.Out, string(script))
+	script, err := o.script()
+	fmt.Fprint(t.Out, strings.ReplaceAll(script, "`", "")) // which mark values in the help texts of fish
 	return err
 }
 

@@ -23,32 +23,29 @@ import (
 // A Printer shows a search: results on stdout in the form of the tutorials, notes and
 // progress on stderr.
 type Printer struct {
-	out, notes     io.Writer
-	problem        *problem.Problem
-	quiet, verbose bool
-	tables         bool              // of finalists and of a front, at the end
-	compared       bool              // one of several searches, of which only a summary is shown, on stderr
-	reasons        map[string]string // of failures that were shown, with the configuration of each
-	size           int               // of the space
-	varying        []parameterColumn
-	columns        bool // lines of results are columns of what varies, for a terminal
-	Bar            *ui.Progress
+	*ui.Console
+	problem  *problem.Problem
+	tables   bool              // of finalists and of a front, at the end
+	compared bool              // one of several searches, of which only a summary is shown, on stderr
+	reasons  map[string]string // of failures that were shown, with the configuration of each
+	size     int               // of the space
+	varying  []parameterColumn
+	columns  bool // lines of results are columns of what varies, for a terminal
+	Bar      *ui.Progress
 }
 
 // NewPrinter returns the printer of a search of so many configurations.
 func NewPrinter(j *Job, p *problem.Problem, total int) *Printer {
-	shown := &Printer{
-		out: j.Out, notes: j.Notes, problem: p,
-		quiet: j.Quiet, verbose: j.Verbose, compared: j.Compared,
-		Bar: ui.NewProgress(j.Notes, total, "configuration", j.Quiet),
-	}
-	shown.tables = !shown.quiet && j.Stream == nil // a stream has their lines
+	shown := &Printer{Console: j.Console, problem: p, compared: j.Compared, Bar: ui.NewProgress(j.Notes, total, "configuration", j.Quiet)}
+	shown.tables = !j.Quiet && j.Stream == nil // a stream has their lines
 	shown.Bar.Objective, shown.Bar.Limit = p.Objective(), j.Plan.TimeLimit
 	if out, ok := j.Out.(*ui.Output); ok {
 		shown.columns = out.Terminal && !j.Compared
 	}
 	if j.Compared {
-		shown.out = shown.notes
+		on := *j.Console
+		on.Out = on.Notes
+		shown.Console = &on
 	}
 	return shown
 }
@@ -56,48 +53,48 @@ func NewPrinter(j *Job, p *problem.Problem, total int) *Printer {
 // begin shows the device and the problem of a search.
 func (p *Printer) begin(d hardware.Device, shared []device.Listed, s *space.Space, log *record.Log) {
 	p.size = s.Len()
-	if p.quiet {
+	if p.Quiet {
 		return
 	}
 	var fixed string
 	p.varying, fixed = parameterColumns(s)
-	fmt.Fprintf(p.out, "Using: %s\n", d.Name)
+	fmt.Fprintf(p.Out, "Using: %s\n", d.Name)
 	combinations := ""
 	if cartesian := s.CartesianSize(); cartesian.Cmp(big.NewInt(int64(s.Len()))) != 0 {
 		combinations = fmt.Sprintf(" of %s combinations", cartesian)
 	}
-	fmt.Fprintf(p.notes, "%s, driver %s, %s; kernel %s, %s%s\n", d.Platform, d.Driver, strings.TrimSpace(d.Version),
+	fmt.Fprintf(p.Notes, "%s, driver %s, %s; kernel %s, %s%s\n", d.Platform, d.Driver, strings.TrimSpace(d.Version),
 		p.problem.KernelName(), figure.Count(s.Len(), "configuration"), combinations)
 	if len(shared) > 1 {
-		fmt.Fprintf(p.notes, "%d devices share the search: %s\n", len(shared), ui.Join(", ", device.Listed.Selector, shared...))
+		fmt.Fprintf(p.Notes, "%d devices share the search: %s\n", len(shared), ui.Join(", ", device.Listed.Selector, shared...))
 	}
 	if d.Timer == hardware.TimerHost {
-		fmt.Fprintln(p.out, "timer: host")
-		fmt.Fprintln(p.notes, "Times come from the host's clock, because the driver's profiling timestamps are unusable, or by measure.timer; "+
+		fmt.Fprintln(p.Out, "timer: host")
+		fmt.Fprintln(p.Notes, "Times come from the host's clock, because the driver's profiling timestamps are unusable, or by measure.timer; "+
 			"they include the cost of a launch.")
 	}
 	if p.problem.Timing().Cache == definition.CacheCold {
-		fmt.Fprintln(p.out, ColdCaches)
-		fmt.Fprintln(p.notes, "The caches are overwritten before each timed launch, which finds its data in memory.")
+		fmt.Fprintln(p.Out, ColdCaches)
+		fmt.Fprintln(p.Notes, "The caches are overwritten before each timed launch, which finds its data in memory.")
 	}
 	if !p.problem.Verified() {
-		fmt.Fprintln(p.notes, "The specification has no verify: the output is not checked, and results are unverified.")
+		fmt.Fprintln(p.Notes, "The specification has no verify: the output is not checked, and results are unverified.")
 	}
 	p.printInstruments(d)
 	for _, notice := range p.problem.Notices() {
-		fmt.Fprintln(p.notes, notice)
+		fmt.Fprintln(p.Notes, notice)
 	}
 	r := log.Reuse()
 	if n := len(r.Outdated); n > 0 {
-		fmt.Fprintf(p.notes, "%s holds times of the device for %s: the host's clock times them again.\n", log.Path(), figure.Count(n, "configuration"))
+		fmt.Fprintf(p.Notes, "%s holds times of the device for %s: the host's clock times them again.\n", log.Path(), figure.Count(n, "configuration"))
 	} else if r.Held > 0 {
-		fmt.Fprintf(p.notes, "%s holds %s of an older space; known in this one: %d, left out: %d.\n",
+		fmt.Fprintf(p.Notes, "%s holds %s of an older space; known in this one: %d, left out: %d.\n",
 			log.Path(), figure.Count(r.Held, "result"), r.Known, r.Held-r.Known)
 	} else if n := len(log.Previous()); n > 0 {
-		fmt.Fprintf(p.notes, "Resuming %s, which holds %s already.\n", log.Path(), figure.Count(n, "result"))
+		fmt.Fprintf(p.Notes, "Resuming %s, which holds %s already.\n", log.Path(), figure.Count(n, "result"))
 	}
 	if p.columns && fixed != "" {
-		fmt.Fprintln(p.out, "fixed:", fixed)
+		fmt.Fprintln(p.Out, "fixed:", fixed)
 	}
 	p.Bar.Start()
 }
@@ -137,16 +134,16 @@ func (p *Printer) Result(r tune.Result, resumed bool) {
 	if r.Refused { // it does not count in the budget
 		p.Bar.Total = min(p.Bar.Total+1, p.size)
 	}
-	p.Bar.Add(r, p.out, p.line(r))
+	p.Bar.Add(r, p.Out, p.line(r))
 }
 
 // line returns the line that shows a result; "" if nothing is shown of it.
 func (p *Printer) line(r tune.Result) string {
 	reason := tune.Headline(r.Status, r.Reason)
 	switch {
-	case p.quiet, p.compared && !p.verbose, r.Status == tune.Constraints && !p.verbose:
+	case p.Quiet, p.compared && !p.Verbose, r.Status == tune.Constraints && !p.Verbose:
 		return ""
-	case p.verbose:
+	case p.Verbose:
 		reason = strings.TrimSpace(r.Reason)
 	}
 	var cells []string
@@ -168,7 +165,7 @@ func (p *Printer) line(r tune.Result) string {
 		}
 		cells = append(cells, cell)
 	}
-	if r.Repeated > 0 && p.verbose {
+	if r.Repeated > 0 && p.Verbose {
 		cells = append(cells, fmt.Sprintf("%d of %d launches repeated", r.Repeated, len(r.Times)-r.Repeated))
 	}
 	if r.EarlyStopped {
@@ -210,51 +207,51 @@ func (p *Printer) join(cells []string) string {
 // the evaluator has counted.
 func (p *Printer) end(o *tune.Outcome, evaluated int) {
 	p.Bar.Finish()
-	if p.quiet && p.compared {
+	if p.Quiet && p.compared {
 		return
 	}
-	if !p.quiet {
-		fmt.Fprintln(p.notes, p.Summary(o, evaluated))
+	if !p.Quiet {
+		fmt.Fprintln(p.Notes, p.Summary(o, evaluated))
 	}
-	if !p.quiet || o.Best == nil {
+	if !p.Quiet || o.Best == nil {
 		for _, warning := range o.Warnings {
-			fmt.Fprintln(p.notes, ui.Shortened(warning))
+			fmt.Fprintln(p.Notes, ui.Shortened(warning))
 		}
 	}
 	switch {
 	case o.Stop == tune.Interrupted && !p.compared:
-		fmt.Fprintln(p.notes, "Interrupted; the best so far:")
+		fmt.Fprintln(p.Notes, "Interrupted; the best so far:")
 	case o.Stop == tune.Hopeless, o.Stop == tune.Environment:
-		fmt.Fprintf(p.notes, "Stopped: %s\n", ui.Shortened(o.Cause))
+		fmt.Fprintf(p.Notes, "Stopped: %s\n", ui.Shortened(o.Cause))
 	}
 	if o.Best == nil {
-		fmt.Fprintln(p.notes, p.whyNone(o))
-		if p.quiet && len(o.Results) > 0 && o.Cause == "" {
+		fmt.Fprintln(p.Notes, p.whyNone(o))
+		if p.Quiet && len(o.Results) > 0 && o.Cause == "" {
 			r := o.Results[0]
-			fmt.Fprintf(p.notes, "The first, %s, %s: %s\n", r.Configuration, r.Status, tune.Headline(r.Status, r.Reason))
+			fmt.Fprintf(p.Notes, "The first, %s, %s: %s\n", r.Configuration, r.Status, tune.Headline(r.Status, r.Reason))
 		}
 		return
 	}
 	f := o.Best.Figures()
 	if p.compared {
-		fmt.Fprintf(p.notes, "best: %s\n", ui.FormatMeasured(o.Best.Configuration.String(), f.Time, nil))
+		fmt.Fprintf(p.Notes, "best: %s\n", ui.FormatMeasured(o.Best.Configuration.String(), f.Time, nil))
 		return
 	}
 	b := o.Best
-	PrintBest(p.out, p.problem, b.Configuration, ui.FormatMeasured(b.Configuration.String(), f.Time, f.Metrics), b.Verified, o.Device, b.Launches())
+	PrintBest(p.Out, p.problem, b.Configuration, ui.FormatMeasured(b.Configuration.String(), f.Time, f.Metrics), b.Verified, o.Device, b.Launches())
 	p.printBaseline(o)
-	if !p.quiet {
+	if !p.Quiet {
 		p.printReadings(o)
 	}
-	if l, err := p.problem.Limit(o.Best.Configuration, o.Device); err == nil && !p.quiet {
-		fmt.Fprintln(p.out, l.Text(f.Time))
+	if l, err := p.problem.Limit(o.Best.Configuration, o.Device); err == nil && !p.Quiet {
+		fmt.Fprintln(p.Out, l.Text(f.Time))
 	}
 	if p.tables {
 		places := each.Of(p.varying, func(c parameterColumn) int { return c.place })
 		if objective := p.problem.Objective(); objective.Several() {
-			report.WriteFront(p.out, "", objective, places, o.Results)
+			report.WriteFront(p.Out, "", objective, places, o.Results)
 		} else {
-			report.WriteFinalists(p.notes, "", objective, places, o.Results)
+			report.WriteFinalists(p.Notes, "", objective, places, o.Results)
 		}
 	}
 }
@@ -271,11 +268,11 @@ func (p *Printer) printBaseline(o *tune.Outcome) {
 	gain, known := o.Best.GainOver(p.problem.Objective(), baseline)
 	switch {
 	case known:
-		fmt.Fprintf(p.out, "gain over the baseline: %.2f× (%s)\n", gain, ui.FormatMeasured(c.String(), baseline.Figures().Time, nil))
+		fmt.Fprintf(p.Out, "gain over the baseline: %.2f× (%s)\n", gain, ui.FormatMeasured(c.String(), baseline.Figures().Time, nil))
 	case baseline == nil:
-		fmt.Fprintf(p.notes, "The baseline, %s, was not evaluated: the search ended before it\n", c)
+		fmt.Fprintf(p.Notes, "The baseline, %s, was not evaluated: the search ended before it\n", c)
 	case baseline.Status != tune.Correct:
-		fmt.Fprintf(p.notes, "There is no gain over the baseline, %s, %s: %s\n", c, baseline.Status, tune.Headline(baseline.Status, baseline.Reason))
+		fmt.Fprintf(p.Notes, "There is no gain over the baseline, %s, %s: %s\n", c, baseline.Status, tune.Headline(baseline.Status, baseline.Reason))
 	}
 }
 
@@ -297,7 +294,7 @@ func (p *Printer) Summary(o *tune.Outcome, evaluated int) string {
 		text += " (" + end.text + ")"
 	}
 	switch {
-	case p.verbose:
+	case p.Verbose:
 	case counts[tune.Constraints] > 0:
 		text += "; -v shows what was skipped and why"
 	case counts[tune.Compile] > 0:
@@ -318,7 +315,7 @@ func (p *Printer) whyNone(o *tune.Outcome) string {
 	switch {
 	case len(o.Results) == 0:
 		return "No configuration was evaluated."
-	case statusCounts(o.Results)[tune.Constraints] > 0 && !p.verbose:
+	case statusCounts(o.Results)[tune.Constraints] > 0 && !p.Verbose:
 		return "No configuration is correct; run again with -v to see why each was skipped"
 	}
 	return "No configuration is correct."
@@ -327,16 +324,16 @@ func (p *Printer) whyNone(o *tune.Outcome) string {
 // files prints the names of the outputs, if they were written, and of the log, if it was kept. Quiet, it names a log that is all that is
 // left.
 func (p *Printer) files(log string, outputs []string, o *tune.Outcome, written, kept bool) {
-	if p.quiet && written {
+	if p.Quiet && written {
 		return
 	}
 	if written && len(outputs) > 0 {
-		fmt.Fprintf(p.notes, "results: %s\n", strings.Join(outputs, ", "))
+		fmt.Fprintf(p.Notes, "results: %s\n", strings.Join(outputs, ", "))
 	}
 	if !kept {
 		return
 	}
-	fmt.Fprintf(p.notes, "run log: %s%s\n", log, ends[o.Stop].next)
+	fmt.Fprintf(p.Notes, "run log: %s%s\n", log, ends[o.Stop].next)
 }
 
 // PrintBest prints the best configuration as it was measured, how it is built, and its launches.
@@ -373,7 +370,7 @@ func (p *Printer) printInstruments(d hardware.Device) {
 		quantities[text] = append(quantities[text], i.Quantity)
 	}
 	for _, text := range texts {
-		fmt.Fprintf(p.notes, "%s: %s\n", strings.Join(quantities[text], ", "), text)
+		fmt.Fprintf(p.Notes, "%s: %s\n", strings.Join(quantities[text], ", "), text)
 	}
 }
 
@@ -383,6 +380,6 @@ func (p *Printer) printReadings(o *tune.Outcome) {
 		if i, ok := o.Device.Instrument(r.Quantity); ok && i.Missing != "" {
 			continue // said before the search
 		}
-		fmt.Fprintf(p.notes, "%s of the best: %s\n", r.Quantity, r)
+		fmt.Fprintf(p.Notes, "%s of the best: %s\n", r.Quantity, r)
 	}
 }

@@ -32,7 +32,7 @@ func TestLinesOfCorrectResults(t *testing.T) {
 			Configuration: c, Status: tune.Correct, Times: []float64{2.5}, Verified: test.verified, EarlyStopped: test.earlyStopped,
 			Metrics: []score.MetricValue{{Name: "GB/s", Value: 3.2}},
 		}
-		got := (&Printer{}).line(r)
+		got := (&Printer{Console: &ui.Console{}}).line(r)
 		if got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
 		}
@@ -51,7 +51,7 @@ func TestColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Printer{columns: true, verbose: true}
+	p := &Printer{Console: &ui.Console{Verbose: true}, columns: true}
 	var fixed string
 	if p.varying, fixed = parameterColumns(s); fixed != "y=1" {
 		t.Errorf("fixed: %s, want y=1", fixed)
@@ -85,9 +85,9 @@ func TestACauseIsShownOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	var notes strings.Builder
-	p := &Printer{quiet: true, notes: &notes}
+	p := &Printer{Console: &ui.Console{Quiet: true, Notes: &notes}}
 	o := &tune.Outcome{Stop: tune.Hopeless, Cause: "all fail: " + strings.Repeat("error\n", 500), Warnings: []string{"Is the reference right?"}}
-	lines := &Printer{}
+	lines := &Printer{Console: &ui.Console{}}
 	for i, want := range []string{"x=1, compile: wrong type", "x=2, compile: the same as at x=1", "x=3, compile: another", "x=4, correctness: wrong type"} {
 		r := tune.Result{Configuration: s.At(i), Status: tune.Compile, Reason: "wrong type", Outputs: uint64(i % 3)}
 		switch i {

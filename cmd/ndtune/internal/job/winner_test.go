@@ -112,7 +112,7 @@ func scriptedRun(t *testing.T, p *problem.Problem, device, path string) (outcome
 	defer log.Close()
 	var out bytes.Buffer
 	shown := Printer{
-		out: &out, notes: io.Discard, problem: p,
+		Console: &ui.Console{Out: &out, Notes: io.Discard}, problem: p,
 		Bar: ui.NewProgress(io.Discard, s.Len(), "configuration", true),
 	}
 	server, err := live.Open("127.0.0.1:0", "ndtune test")
