@@ -101,3 +101,17 @@ func TestCompareOptions(t *testing.T) {
 		t.Errorf("%+v, %v", o, err)
 	}
 }
+
+func TestCaptureOptions(t *testing.T) {
+	run, _, err := parse(t, func(run flags.Runner[captureRunOptions]) *cli.Command { return captureCommand(run, nil, nil) },
+		"capture run --once -k a -k b -- sh -c true")
+	if err != nil || !run.once || run.folder != "sh.capture" || run.limit != captureLimit ||
+		!reflect.DeepEqual(run.kernels.Value(), []string{"a", "b"}) || !reflect.DeepEqual(run.program, []string{"sh", "-c", "true"}) {
+		t.Errorf("%+v, %v", run, err)
+	}
+	try, _, err := parse(t, func(run flags.Runner[captureTryOptions]) *cli.Command { return captureCommand(nil, nil, run) },
+		"capture try --check true folder sh -c true")
+	if err != nil || try.folder != "folder" || try.check != "true" || !reflect.DeepEqual(try.program, []string{"sh", "-c", "true"}) {
+		t.Errorf("%+v, %v", try, err)
+	}
+}
