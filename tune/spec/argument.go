@@ -19,7 +19,7 @@ func (f field) argument() (a definition.Argument) {
 		key("type", &a.Type, field.text).means("text", "the type of an element, such as float32").required("image", "sampler"),
 		key("size", &sizes, field.expressions).
 			means("expression or list", "the elements of a buffer, or the pixels of an image by dimension"),
-		key("image", &image.Shape, field.text).means("text", "the shape of an image: 1d, 2d, 3d, 1d_array, 2d_array or 1d_buffer"),
+		key("image", &image.Shape, field.text).means("text", "the shape of an image, such as 2d"),
 		key("format", &image.Format, field.text).means("text", "the order and the type of the channels of an image, such as rgba/float32"),
 		key("sampler", &a.Sampler, field.sampler).means("mapping", "the sampler"),
 		key("fill", &a.Fill, field.fill).means("word or mapping", "the initial content of a buffer or an image; default: zeros"),
@@ -29,7 +29,7 @@ func (f field) argument() (a definition.Argument) {
 		key("value", &a.Value, field.argumentValue).
 			means("value, expression, list or mapping", "the value of a scalar, a vector or a struct, or bytes as hexadecimal digits"),
 		key("local_size", &a.LocalSize, field.expression).means("expression", "the elements of local memory for each work-group"),
-		key("alias", &a.Alias, field.text).means("text", "the argument whose buffer the kernel gets for this argument, too"),
+		key("alias", &a.Alias, field.text).means("text", "the argument whose buffer this argument shares"),
 	)
 	if f.has("image") {
 		image.Size = sizes

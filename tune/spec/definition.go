@@ -83,8 +83,8 @@ func (f field) stage() (s definition.Stage) {
 		key("block_size", &s.BlockSize, dimensions(field.expression)).means("expression or mapping", "the local size of this kernel"),
 		key("grid_div", &s.GridDiv, dimensions(field.divisors)).means("expression or mapping", "the divisors of the problem size of this kernel"),
 		key("global_offset", &s.GlobalOffset, field.expressions).means("expression or list", "the first global id of this kernel"),
-		key("repeat", &s.Repeat, field.expression).means("expression", "the number of repetitions, or a condition; default: 1"),
-		key("index", &s.Index, field.text).means("text", "a name for the number of the repetition, which begins with 0"),
+		key("repeat", &s.Repeat, field.expression).means("expression", "the number of repetitions; a condition is 1 or 0; default: 1"),
+		key("index", &s.Index, field.text).means("text", "a name for the number of the repetition, counted from 0"),
 		key("swap", &s.Swap, field.swap).means("list", "the buffers that change places between repetitions"),
 	)
 	return s

@@ -19,14 +19,14 @@ func (f field) measure() (m definition.Measure) {
 		key("launches", &t.Launches, func(f field) int {
 			return f.integer(1, mostLaunches, "the timed launches are an integer from 1 to 1000000")
 		}).means("integer", "the timed launches of a configuration; default: 7"),
-		key("seconds", &t.Time, field.seconds).means("number", "the time of all timed launches after which no other one is timed"),
+		key("seconds", &t.Time, field.seconds).means("number", "the time limit of all timed launches together; default: none"),
 		key("warmup", &t.Warmup, func(f field) int {
 			n := f.integer(0, mostLaunches, "the untimed launches are an integer from 0 to 1000000")
 			return cmp.Or(n, definition.NoWarmup)
 		}).means("integer", "the launches before the timed ones; default: 1"),
 		key("timer", &t.Timer, field.text).means("host", "times by the host's clock; default: by the device, if its timestamps are usable"),
 		key("early_stop", &t.EarlyStop, field.earlyStop).
-			means("number", "how many times slower than the best a first launch may be; default: 3, 0: never"),
+			means("number", "the factor over the best time beyond which a configuration is timed only once; default: 3, 0: never"),
 		key("observe", &m.Observe, oneOrMore(field.text)).means("text or list", "the quantities to observe, such as energy"),
 		key("window", &m.Window, field.window).means("duration", "the time for which each configuration is observed"),
 		key("settings", &m.Settings, field.settings).means("mapping", "settings of the device: clock, memory_clock, power_limit"),
