@@ -76,11 +76,10 @@ func compilesAtLaunch(d hardware.Device) bool {
 
 // watchStage sets the watch of a member that begins a stage.
 func (p *Pool) watchStage(m *member, launches int, now time.Time) {
-	limit := p.options.BuildTimeout
+	limit := p.options.BuildTimeout + p.answering[m.stage]
 	m.launch = launchLimit{}
 	switch m.stage {
 	case device.StageBuild, device.StageBuffers:
-		limit += p.generating // which the worker itself observes
 		if m.task != nil {
 			limit -= m.task.build
 		}
@@ -96,10 +95,6 @@ func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 		}
 	case device.StageReference:
 		limit *= referenceFactor
-	case device.StageVerify:
-		limit += p.judging // which the worker itself observes
-	case device.StageObserve:
-		limit += p.observing // which the worker itself observes
 	case device.StageMeasure:
 		m.launch = p.launchLimit(m.task)
 		limit = m.launch.most

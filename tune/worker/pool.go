@@ -26,12 +26,12 @@ type Pool struct {
 	identities []hardware.Device // of the devices
 	identity   hardware.Device   // of the first one, with its timer
 	options    Options
-	noBuilders bool          // every worker evaluates; else some only build
-	shared     bool          // any work of a worker can disturb one that times
-	freezes    bool          // workers can be frozen
-	judging    time.Duration // that a command may take for an answer about outputs
-	observing  time.Duration // that instruments may take for their answers
-	generating time.Duration // that a command may take for a source
+	noBuilders bool // every worker evaluates; else some only build
+	shared     bool // any work of a worker can disturb one that times
+	freezes    bool // workers can be frozen
+
+	// answering is the time that programs of the user's may take for their answers in a stage, which the worker itself observes.
+	answering map[device.Stage]time.Duration
 
 	hello   hello
 	segment *process.Segment // with the problem; nil: the hello has it
@@ -114,6 +114,7 @@ func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
 	}
 	pool := &Pool{
 		problem: p, devices: devices, identities: identities, identity: identity, options: o, most: o.Workers, began: time.Now(),
+		answering:  map[device.Stage]time.Duration{},
 		carry:      carry{binaries: p.HasTarget()}, // no driver's cache has the binary for another target
 		noBuilders: o.Single || needsNoBuilders(identity), shared: sharesHost(identity), freezes: process.CanFreeze,
 	}
@@ -122,14 +123,14 @@ func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
 	}
 	pool.host = pool.reserve.host
 	if judge := p.VerifyCommand(); judge != nil {
-		pool.judging = judge.Timeout
+		pool.answering[device.StageVerify] = judge.Timeout
 	}
 	if generator := p.SourceCommand(); generator != nil {
-		pool.generating = generator.Timeout
+		pool.answering[device.StageBuild], pool.answering[device.StageBuffers] = generator.Timeout, generator.Timeout
 	}
 	for _, i := range p.Definition().Measure.Instruments {
 		if i.Command != nil {
-			pool.observing += cmp.Or(i.Command.Timeout, observe.DefaultTimeout)
+			pool.answering[device.StageObserve] += cmp.Or(i.Command.Timeout, observe.DefaultTimeout)
 		}
 	}
 	pool.events = pool.host.Events
@@ -145,7 +146,7 @@ func (p *Pool) prepare() (err error) {
 		Digest: p.problem.Digest(), Maker: p.options.Maker, Input: p.options.Input,
 		Iterations: p.options.Iterations, EarlyStop: p.options.EarlyStop, Outputs: p.options.Outputs,
 	}
-	if p.judging > 0 {
+	if p.problem.VerifyCommand() != nil {
 		if p.hello.Scratch, err = os.MkdirTemp("", "ndtune-verify-"); err != nil {
 			return fmt.Errorf("make a folder for verify.command: %w", err)
 		}

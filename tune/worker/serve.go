@@ -217,9 +217,7 @@ func (s *server) evaluate(ctx context.Context, j *job) error {
 	if err != nil && (r.Status == "" || !errors.As(err, &lost)) {
 		return err
 	}
-	answered := result{Result: r}
-	answered.Lost = lost != nil
-	s.parent.Send(answer{Result: &answered})
+	s.parent.Send(answer{Result: &result{r, lost != nil}})
 	return nil
 }
 
