@@ -2,6 +2,8 @@
 // arrays (from Go slices, from fills, from .npy files), views them as Go
 // slices and compares a kernel's output with a reference.
 //
+// Its types: [Array] has the data, [Type] and [Struct] say what an element is, [Fill] is a rule for content.
+//
 // An [Array] is what the device sees: little-endian bytes of OpenCL elements,
 // one after the other. The host must be little-endian too, as all hosts with
 // an OpenCL implementation are.

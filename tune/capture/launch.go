@@ -1,6 +1,8 @@
 // Package capture reads what Intel's OpenCL Intercept Layer (cliloader) writes of a launch of an application's kernel: its source,
 // build options and sizes, its arguments, and the content of its buffers and images before and after it.
 //
+// Its types: a [Launch] is what was captured, a [Profile] has the times of all kernels, an [Injection] changes the application's next run.
+//
 // A capture is data of others. Names, counts and sizes in it are bounded, only files that the layer writes are opened, a text in them
 // never becomes a path, and nothing of it is executed. Refused are captures that are not whole, programs that the application loads as
 // binaries of a device, and memory that a buffer cannot stand for: sub-buffers, shared virtual memory and pipes.

@@ -2,6 +2,8 @@
 // memory that nothing has written, divergent barriers, misaligned accesses, writes to constant buffers, and outputs that differ from
 // launch to launch or with the order of the work-groups.
 //
+// Its types: a [Check] makes a [Report], which has a [Finding] for each fault.
+//
 // The simulator Oclgrind sees each access of each work-item, and names its line. It is slow: constants can have other values
 // there (see [Options]). A real device runs the problem as it is, between guard zones and on poisoned memory (see package device); it
 // sees only traces of faults in the content of buffers, but those of its own compiler and its own hardware too.

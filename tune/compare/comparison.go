@@ -2,6 +2,8 @@
 // each device, its cost on the other devices, and the one configuration that is best over all
 // devices.
 //
+// Its types: a [Session] measures [Target]s and makes a [Comparison].
+//
 // It ranks by the objective, which must be positive because all results are ratios. The ratio of
 // two configurations is the ratio of their times in one final measurement, which measures them in
 // turn. If there is no such measurement, it is the ratio of their times in the searches. The package does not guess: cells

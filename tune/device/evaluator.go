@@ -2,6 +2,8 @@
 // the variant, refuses what the device cannot run, compares the output with the reference,
 // and only then times it.
 //
+// Its types: an [Evaluator] takes configurations, [Built] is one that was built, and a [Launcher] times it.
+//
 // It never times while anything else that it started runs on the device, and it never
 // reports the time of a kernel whose output is wrong. It cannot survive a driver that
 // crashes or hangs; package worker can, because it evaluates in other processes.

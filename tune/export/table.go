@@ -1,6 +1,8 @@
 // Package export writes what an application needs to run a tuned kernel: its best configurations by device and
 // size, its source, and the functions that choose one and compute the launch, in C and Python. It also writes the files of
 // Kernel Tuner.
+//
+// Its types: [Rules] are what the files of a [Language] compute; a [File] is one of them.
 package export
 
 import (

@@ -1,5 +1,7 @@
 // Package expression holds the language of the expressions in specifications.
 //
+// Its types: an [Expression] was parsed and checked, a [Node] is a part of it, a [Program] computes it.
+//
 // The language is expr-lang (https://expr-lang.org) with its computing builtins and functions
 // of its own: div(a, b), the integer quotient rounded towards zero as in a kernel, and others
 // that compute as Python does. «/» is always a float division; «//», which would begin a

@@ -1,6 +1,8 @@
 // Package hardware describes devices: their identity, their limits and the peaks that were
 // measured on them. It decides whether two devices are the same.
 //
+// Its types: [Device] with its [Peaks], and a [Reading] of an instrument.
+//
 // Whether two devices are the same depends on the question, so there are four answers, by one list of properties: [SameKind] (results
 // can stand in one record), [SameModel] (they can share a search), [SameDevice] (their records can be combined) and [SameCard] (they
 // must not measure at the same time). Peaks belong to a device: they go into records and to workers, and neither digests nor comparisons

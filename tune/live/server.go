@@ -1,6 +1,8 @@
 // Package live shows running searches in browsers: it serves the page of [report] over HTTP, and new
 // results as server-sent events.
 //
+// Its types: a [Server] shows each [Run].
+//
 // A [Server] only observes. A search appends its results to a list and waits for nothing else. The
 // goroutines that serve browsers make reports from the list, at most a few times a second and in a
 // small share of the time. Without browsers there are no reports. The server keeps no queue for a

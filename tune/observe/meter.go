@@ -1,6 +1,8 @@
 // Package observe reads the instruments of a device while a kernel runs on it: energy, power, clocks,
 // temperature.
 //
+// Its types: a [Meter] reads each [Instrument] while a kernel runs; a [Control] changes settings.
+//
 // It is opinionated. A counter of energy advances every 20 to 100 ms, and a kernel takes microseconds: so a
 // [Meter] repeats the kernel until the counter has advanced often enough, and refuses to divide by less. A
 // quantity that cannot be read has a reason, never a zero. Only a [Control] changes settings of a device.

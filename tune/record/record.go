@@ -2,6 +2,8 @@
 // that a run writes and resumes, the T4 files that others read, the cache files of Kernel
 // Tuner, and CSV tables, which are written only. [Lacks] lists the data that a format cannot hold.
 //
+// Its types: a [Log] is written and resumed, a [Record] was read, a [Header] says of which problem and device.
+//
 // A run log is a text file of one JSON object a line: a [Header], a line for each result
 // in the order of arrival, a line for each final measurement, and a line of the device's peaks
 // if these were measured after the search. Every line is handed to the operating system before

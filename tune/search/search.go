@@ -2,6 +2,8 @@
 // are evaluated. A strategy is an ask/tell proposer over the indices of a space. It knows
 // nothing of kernels, devices and time, and it evaluates nothing itself.
 //
+// Its types: a [Strategy] is asked and told, a [Description] makes one from [Options].
+//
 // A strategy consists of a [Description] and an algorithm. The algorithm is either a proposer,
 // with the methods of a strategy, or the program of a team of walkers, which calls evaluate
 // like any function. The following holds for all strategies: the user's start configurations

@@ -2,6 +2,8 @@
 // measured before, a search takes microseconds, needs no device, and can be repeated until
 // the mean no longer depends on luck.
 //
+// Its types: a [Plan] repeats searches on a [Recording] and makes a [Curve] of each strategy.
+//
 // A [Recording] is a record prepared for simulations. [Run] repeats each strategy on each
 // recording, on all cores, and summarises the repeats as a [Curve]: the mean quality of the
 // best configuration found, after each evaluation. Quality is the best value of the objective

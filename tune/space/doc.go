@@ -1,6 +1,8 @@
 // Package space holds the search space of a tuning problem: parameters with their
 // values, configurations, and the restrictions that say which configurations are valid.
 //
+// Its types: [Parameters] and [Restriction]s make a [Space] of [Configuration]s.
+//
 // A [Space] is the ordered list of all configurations that satisfy the restrictions, in
 // the order of an odometer whose last parameter turns fastest. Configurations are
 // addressed by their index, so that a search strategy can work on plain integers.

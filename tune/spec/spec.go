@@ -1,6 +1,8 @@
 // Package spec reads specification files. A YAML file names a kernel, its parameters and restrictions,
 // and the verification of its output; docs/spec.md is the reference of the format.
 //
+// Its types: a [Spec] was loaded, [Errors] say what is wrong in it, a [Draft] is written.
+//
 // The package checks the form: keys, types, positions, and the files that a specification names.
 // [problem.New] checks the meaning. Errors of both kinds are reported alike and all at once,
 // each with its file, line, column and field.

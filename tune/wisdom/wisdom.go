@@ -2,6 +2,8 @@
 // sizes, and chooses one of them for an application. The name and the file are those of kernel_launcher
 // (https://github.com/KernelTuner/kernel_launcher), which took the name from FFTW.
 //
+// Its types: a [File] holds [Entry] values; a [Choice] of one answers a [Query].
+//
 // [FromLog] takes the best results of a run, [Add] merges them into a file, and [File.Choose] looks a
 // device and a size up. A choice is always a configuration that was measured as correct somewhere, and says
 // how near the device and the size are. Choose does not know the device's limits or the kernel's restrictions: a

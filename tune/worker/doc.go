@@ -2,6 +2,8 @@
 // parallel even if the driver allows only one build at a time in a process, and a driver that
 // crashes or hangs costs one configuration.
 //
+// Its types: a [Pool] evaluates, [Options] say how, a [Reserve] has workers that were started before.
+//
 // A [Pool] is a tune.Evaluator. On a CPU device every worker evaluates whole configurations.
 // On other devices some workers only build, and one worker for each device holds the
 // buffers and measures. Builds reach it through the driver's cache, or as binaries.

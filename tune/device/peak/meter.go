@@ -2,6 +2,8 @@
 // that is too low is worse than a peak that is too high. Each peak is therefore the best of several launches of several variants of a
 // kernel, because the fastest variant differs between devices.
 //
+// Its types: a [Meter] measures one [Part] after the other.
+//
 // A measurement is a list of probes: a variant of a kernel, and the set of buffers that it moves if it moves any. A contest makes the
 // probes, keeps the fastest variant of each set, and measures the fastest of all again.
 //

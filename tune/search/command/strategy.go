@@ -1,6 +1,8 @@
 // Package command runs a search strategy that is a program of the user's, in any language. The program is asked and told in lines of
 // JSON over its standard input and output: docs/strategy-command.md describes the protocol, and message.go has its messages.
 //
+// Its types: [Strategy] is the program, [Options] say how it is started.
+//
 // The program speaks of configurations by their values and of objectives as users do. The package translates them, and keeps the
 // contract of a strategy: no configuration is proposed twice, and none that the restrictions exclude. It evaluates nothing, and it
 // gives the program no access to anything but the space.
