@@ -1,5 +1,7 @@
-// Package capture reads what Intel's OpenCL Intercept Layer (cliloader) writes of a launch of an application's kernel: its source,
-// build options and sizes, its arguments, and the content of its buffers and images before and after it.
+// Package capture runs an [Application] under Intel's OpenCL Intercept Layer (cliloader), and reads what that writes: the [Profile] of its
+// kernels, and of each captured [Launch] its source, build options and sizes, its arguments, and the content of its buffers and images
+// before and after it. An [Answer] is what the tuning of a launch is worth for the application, and an [Injection] what of it the layer can
+// put in the place of the application's own.
 //
 // Its types: a [Launch] is what was captured, a [Profile] has the times of all kernels, an [Injection] changes the application's next run.
 //
