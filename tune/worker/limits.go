@@ -105,6 +105,63 @@ func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 	m.watch.Set(now, limit)
 }
 
+// lateAlarm is how late an alarm may come. An alarm that comes later means that this process was
+// not running (stopped at the terminal, or short of processor time) and has not read the answers
+// that came meanwhile. All workers get that time back.
+const lateAlarm = 500 * time.Millisecond
+
+// expire deals with everything that has taken too long.
+func (p *Pool) expire(now time.Time) error {
+	if first := p.deadline(); !first.IsZero() && now.Sub(first) >= lateAlarm {
+		for _, m := range p.members {
+			m.watch.Extend(now.Sub(first) + lateAlarm)
+		}
+		return nil
+	}
+	defer p.schedule(now)
+	for _, m := range slices.Clone(p.members) {
+		deadline, ok := m.watch.Deadline()
+		if !ok || deadline.After(now) {
+			continue
+		}
+		switch {
+		case m.state == stopping:
+			p.drop(m, now)
+			continue
+		case m.state == starting:
+			if err := p.diedStarting(fmt.Sprintf("worker %d was not ready after %s", m.child.Number, p.startLimit())); err != nil {
+				return err
+			}
+		case m.stage == device.StageReference:
+			limit := referenceFactor * p.options.BuildTimeout
+			return fmt.Errorf("making the right output took longer than %s (%d times --build-timeout)", limit, referenceFactor)
+		case m.task != nil && m.task.slow != nil: // it is repeated
+			t := m.task
+			m.task = nil
+			p.repeating += p.starting // of the worker's successor
+			p.answer(m, t, tune.Result{Status: tune.Timeout}, now)
+		case m.task != nil && m.stage == device.StageBuild && m.task.builtTwice():
+			// The driver has not kept the build: the binary is carried from now on.
+			t := m.task
+			t.build, t.again, m.task = 0, true, nil
+			p.carry.binaries = true
+			p.toBuild.first(t)
+		case m.task != nil:
+			t := m.task
+			r := p.unfinished(m, tune.Timeout, m.overdue(p.options.BuildTimeout), now)
+			p.unsafe = p.unsafe || m.stage == device.StageBuild
+			m.task = nil
+			p.answer(m, t, r, now)
+		case m.again != nil:
+			m.again.slow = m.launch.most > 0
+			m.again.lose(true, m.overdue(p.options.BuildTimeout))
+			m.again = nil
+		}
+		p.stop(m, now)
+	}
+	return nil
+}
+
 // Words of reasons, for all stages but the reference.
 var (
 	partOf = map[device.Stage]string{
