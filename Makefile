@@ -70,7 +70,7 @@ demo: build opencl ## simulate diffusion, with a picture, and tune the kernel (D
 	@echo '  diffusion.jsonl      the run log, with every single measurement'
 
 # POCL_DEVICES gives PoCL two devices on machines that have no other.
-tutorials: build opencl ## run every command of docs/diffusion.md, matmul.md, simulate.md and compare.md
+tutorials: build opencl ## run every command of docs/diffusion.md, matmul.md, simulate.md, wisdom.md and compare.md
 	scripts/run-docs.sh bin/ndtune docs/diffusion.md docs/matmul.md docs/simulate.md docs/wisdom.md
 	POCL_DEVICES='basic pthread' scripts/run-docs.sh bin/ndtune docs/compare.md
 

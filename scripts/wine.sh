@@ -115,6 +115,13 @@ __kernel void scale(__global float *out, __global const float *in, int n) {
         if (i + k < n) out[i + k] = SCALE * in[i + k];
 }
 E
+cat >twice.cl <<'E'
+#include "scale.h"
+__kernel void twice(__global float *out, int n) {
+    int i = get_global_id(0);
+    if (i < n) out[i] *= SCALE;
+}
+E
 specification() { # FILE OPTION ITEMS
 	cat <<E
 kernel: {name: scale, file: $1, build_options: ['$2']}
@@ -158,7 +165,7 @@ if command -v go >/dev/null; then
 	judge 0 ok
 fi
 name='init, with commands for the shells of Windows'
-ndtune init '.\scale.cl' -I 'my inc' -o 'sub\first.yaml'
+ndtune init '.\twice.cl' -I 'my inc' -o 'sub\first.yaml'
 judge 0 'ndtune tune sub\first.yaml' # without single quotes, which cmd does not know
 name='space, of a path with a drive letter'
 ndtune space "$here\\letters.yaml"
