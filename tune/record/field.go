@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
 
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/score"
 )
 
@@ -101,19 +102,31 @@ func (f *field) append(b []byte) []byte {
 		}
 	case *configured:
 		b = at.layout.append(b, at.indices)
-	default: // a list or a map, whose numbers are finite
-		if reflect.ValueOf(at).Elem().Len() > 0 {
-			text, err := json.Marshal(at)
-			if err != nil {
-				panic(fmt.Sprintf("record: %s cannot be written: %v", f.name, err))
-			}
-			b = append(b, text...)
-		}
+	case *[]problem.Part:
+		b = appendJSON(b, len(*at), at)
+	case *[]hardware.Reading:
+		b = appendJSON(b, len(*at), at) // whose numbers are finite
+	case *map[string]string:
+		b = appendJSON(b, len(*at), at)
+	default:
+		panic("record: no JSON form of " + f.name)
 	}
 	if len(b) == begin {
 		return b[:before]
 	}
 	return b
+}
+
+// appendJSON writes a list or a map of some length, unless it is empty.
+func appendJSON(b []byte, length int, v any) []byte {
+	if length == 0 {
+		return b
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("record: %T cannot be written: %v", v, err))
+	}
+	return append(b, text...)
 }
 
 // appendMetrics writes metrics as members of an object.
