@@ -105,7 +105,7 @@ func TestAServerThatIsKilled(t *testing.T) {
 // aServerThatForgets: a search whose server comes back without its store says so. The agents work for the next one.
 func aServerThatForgets(t *testing.T) {
 	folder := t.TempDir()
-	s, p := natsserver.Start(t, folder), newProblem(t, 40)
+	s, p := natsserver.Start(t, folder), newProblem(t, 200) // far more than are under way
 	start(t, s, "m", opens(&fake{of: correct, capacity: 2}))
 	e := open(t, s, p, Options{})
 	_, err := loop.Run(t.Context(), p, e, loop.Options{Finalists: -1, OnResult: func(r tune.Result, _ bool) {
@@ -123,7 +123,7 @@ func aServerThatForgets(t *testing.T) {
 	}
 	e.Close()
 	outcome, err := loop.Run(t.Context(), p, open(t, s, p, Options{}), loop.Options{})
-	if err != nil || len(outcome.Results) != 40 {
+	if err != nil || len(outcome.Results) != 200 {
 		t.Fatalf("%+v, %v", outcome, err)
 	}
 }
