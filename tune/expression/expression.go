@@ -178,8 +178,17 @@ func (c *nameCollector) Visit(node *ast.Node) {
 			c.columns[n.Value] = n.Location().From + 1
 		}
 	case *ast.BinaryNode:
+		if _, ok := infixes[n.Operator]; !ok && !slices.Contains([]string{"..", "in", ">", ">=", "!=", "%"}, n.Operator) {
+			c.refuse(n, n.Operator)
+		}
 		if n.Operator == "%" {
 			ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: "%"}, Arguments: []ast.Node{n.Left, n.Right}})
+		}
+	case *ast.NilNode, *ast.MapNode, *ast.SliceNode, *ast.ChainNode, *ast.SequenceNode:
+		c.refuse(n, excerpt.Of(n.String()))
+	case *ast.BuiltinNode:
+		if !slices.Contains(builtins, n.Name) {
+			c.refuse(n, n.Name)
 		}
 	case *ast.VariableDeclaratorNode:
 		c.local[n.Name] = true
@@ -189,6 +198,13 @@ func (c *nameCollector) Visit(node *ast.Node) {
 				c.callees[callee.Value] = true
 			}
 		}
+	}
+}
+
+// refuse keeps the first error about what expr-lang has and this language has not.
+func (c *nameCollector) refuse(part ast.Node, what string) {
+	if c.err == nil {
+		c.err = &file.Error{Location: part.Location(), Message: what + " is not in the language of expressions"}
 	}
 }
 

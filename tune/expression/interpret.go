@@ -18,6 +18,7 @@ type interpreter struct {
 	environment map[string]any
 	variables   map[string]any
 	items       [][2]any // with their indices, of the functions of lists around the part
+	made        int      // items of all lists so far
 	err         *file.Error
 }
 
@@ -159,7 +160,7 @@ func (i *interpreter) failed(at ast.Node, name string, values []any, err error) 
 }
 
 func (i *interpreter) binary(part *ast.BinaryNode) any {
-	code, ok := infixes[part.Operator]
+	code := infixes[part.Operator]
 	switch {
 	case code == And:
 		return as[bool](i, part.Left) && as[bool](i, part.Right)
@@ -167,12 +168,12 @@ func (i *interpreter) binary(part *ast.BinaryNode) any {
 		return as[bool](i, part.Left) || as[bool](i, part.Right)
 	case part.Operator == "..":
 		first, last := as[int](i, part.Left), as[int](i, part.Right)
-		if last >= first && uint(last-first) >= maxItems {
-			return i.fail(part, "a list has at most %d items", maxItems)
+		if last < first || !i.grow(part, uint(last-first)) {
+			return []any(nil)
 		}
-		var list []any
-		for ; first <= last; first++ {
-			list = append(list, first)
+		list := make([]any, last-first+1)
+		for k := range list {
+			list[k] = first + k
 		}
 		return list
 	}
@@ -189,14 +190,21 @@ func (i *interpreter) binary(part *ast.BinaryNode) any {
 	case "%":
 		return i.function(part, "%", []any{a, b})
 	}
-	if !ok {
-		return i.fail(part, "%s is not in the language of expressions", part.Operator)
-	}
 	return i.apply(part, code, a, b)
 }
 
-// maxItems bounds the length of a range.
+// maxItems bounds the items of all lists that one computation makes.
 const maxItems = 1_000_000
+
+// grow reports whether there is room for a list with some items more than one.
+func (i *interpreter) grow(at ast.Node, more uint) bool {
+	if more >= uint(maxItems-i.made) {
+		i.fail(at, "its lists have more than %d items", maxItems)
+		return false
+	}
+	i.made += int(more) + 1
+	return true
+}
 
 // call computes a function of numbers or of a list.
 func (i *interpreter) call(at ast.Node, name string, arguments []ast.Node) any {
@@ -220,13 +228,22 @@ func (i *interpreter) call(at ast.Node, name string, arguments []ast.Node) any {
 	}
 	results := list
 	if len(arguments) > 1 {
+		if (name == "map" || name == "filter") && len(list) > 0 && !i.grow(at, uint(len(list)-1)) {
+			return nil
+		}
 		results = make([]any, len(list))
 		i.items = append(i.items, [2]any{})
 		for index, item := range list {
+			if i.err != nil {
+				break
+			}
 			i.items[len(i.items)-1] = [2]any{item, index}
 			results[index] = i.value(arguments[1])
 		}
 		i.items = i.items[:len(i.items)-1]
+		if i.err != nil {
+			return nil
+		}
 	}
 	switch name {
 	case "len":
@@ -256,10 +273,8 @@ func (i *interpreter) call(at ast.Node, name string, arguments []ast.Node) any {
 		return len(kept) > 0
 	case "none":
 		return len(kept) == 0
-	case "one":
-		return len(kept) == 1
 	}
-	return i.fail(at, "%s is not in the language of expressions", name)
+	return len(kept) == 1 // one
 }
 
 // fold computes an operation on a value and a list, one after the other.
