@@ -93,8 +93,8 @@ test-python: opencl-for-tests ## check and test the package for Python on PoCL (
 	cd python && .venv/bin/ruff check . && .venv/bin/mypy ndtune
 	cd python && NDTUNE="$(CURDIR)/bin/ndtune" .venv/bin/pytest $(PYTESTFLAGS)
 
-# The packages whose own code starts goroutines, and cmd/ndtune, whose scripts run the rooms of commands. -short leaves out tests that run none. By default, each process under the race
-# detector sleeps for a second before it ends, and these tests start thousands.
+# The packages whose own code starts goroutines, and cmd/ndtune, whose scripts run the rooms of commands. -short leaves out tests that
+# run none. By default, each process under the race detector sleeps for a second before it ends, and these tests start thousands.
 CONCURRENT = $(sort cmd/ndtune/ $(dir $(shell grep -rlE '^[[:space:]]*go [a-z]|[.]Go.func' --include='*.go' cl cmd diffusion internal matmul tune | grep -v _test.go)))
 
 test-race: compiler-for-tests opencl-for-tests browser-for-tests server-for-tests ## test the packages that start goroutines under the race detector

@@ -24,7 +24,7 @@ type session struct {
 	tasks   chan jetstream.Msg    // of the queue; nil: the end of a batch
 }
 
-// A task is work of the queue.
+// A job is work of the queue.
 type job struct {
 	jetstream.Msg
 	key string
