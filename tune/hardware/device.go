@@ -74,6 +74,12 @@ var vendorNames = map[string]string{
 	"Intel(R) Corporation": "Intel", "Intel Corporation": "Intel", "GenuineIntel": "Intel",
 }
 
+// CUDA is the name of the platform of CUDA's devices, which compile CUDA C. Those of all other platforms compile OpenCL C.
+const CUDA = "CUDA"
+
+// IsCUDA reports whether d is a device of CUDA. The same card as a device of OpenCL is not.
+func (d Device) IsCUDA() bool { return d.Platform == CUDA }
+
 // The sources of time.
 const (
 	TimerEvent = "event" // profiling events of the device
@@ -97,8 +103,11 @@ var sharedMemory = map[[2]int]int64{
 
 // StaticLocalMemory returns the bytes a work-group that the arrays of local memory in a kernel may have, if no argument is local
 // memory. It is LocalMemory but on NVIDIA, whose OpenCL says 48 KiB and whose assembler takes all that the hardware has, less
-// 1 KiB that OpenCL keeps (seen on compute capability 9.0).
+// 1 KiB that OpenCL keeps (seen on compute capability 9.0). CUDA says what the hardware has, and gives arrays of a kernel 48 KiB.
 func (d Device) StaticLocalMemory() int64 {
+	if d.IsCUDA() {
+		return min(d.LocalMemory, 48<<10)
+	}
 	if kib, ok := sharedMemory[[2]int{d.ComputeMajor, d.ComputeMinor}]; ok {
 		return max(d.LocalMemory, (kib-1)<<10)
 	}

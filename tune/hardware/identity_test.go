@@ -105,3 +105,18 @@ func TestPeaksKey(t *testing.T) {
 		}
 	}
 }
+
+func TestACardOfTwoPlatforms(t *testing.T) {
+	opencl := Device{Name: "NVIDIA H200", Platform: "NVIDIA CUDA", Driver: "580.159.04", UUID: "13a0f22d-0000-0000-0000-000000000001", LocalMemory: 48 << 10, ComputeMajor: 9}
+	cuda := opencl
+	cuda.Platform, cuda.Driver, cuda.LocalMemory = CUDA, "580.159.04, NVRTC 13.0", 227<<10
+	if opencl.IsCUDA() || !cuda.IsCUDA() {
+		t.Error("the platform CUDA alone has CUDA's devices")
+	}
+	if !SameCard(opencl, cuda) || SameModel(opencl, cuda) == nil || SameDevice(opencl, cuda) || opencl.PeaksKey() == cuda.PeaksKey() {
+		t.Error("one card, but two devices, whose results do not mix")
+	}
+	if got := []int64{opencl.StaticLocalMemory(), cuda.StaticLocalMemory()}; got[0] != 226<<10 || got[1] != 48<<10 {
+		t.Errorf("arrays of a kernel: %d bytes", got)
+	}
+}
