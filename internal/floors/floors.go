@@ -6,8 +6,8 @@ package floors
 // docs/architecture.md says what each room is for.
 var Floors = [][]string{
 	{"internal/each", "internal/nearest", "internal/excerpt", "internal/floors", "internal/golden", "internal/figure", "internal/browser", "internal/files", "internal/standin", "internal/standin/screen", "internal/natsserver", "internal/library"},
-	{"internal/picture", "internal/markdown", "cl", "kernels", "tune/process", "tune/hardware", "tune/array", "tune/source", "tune/search/gaussian", "tune/expression"},
-	{"tune/space", "tune/footprint", "tune/observe"},
+	{"internal/picture", "internal/markdown", "internal/cuda", "kernels", "tune/process", "tune/hardware", "tune/array", "tune/source", "tune/search/gaussian", "tune/expression"},
+	{"cl", "tune/space", "tune/footprint", "tune/observe"},
 	{"tune/score"},
 	{"tune/definition"},
 	{"tune/search", "tune/problem"},
