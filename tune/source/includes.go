@@ -31,6 +31,9 @@ import (
 func ResolveIncludes(readFile func(path string) ([]byte, error), file string, dirs []string) (string, error) {
 	read := func(path string) ([]byte, error) {
 		content, err := readFile(path)
+		if language, _ := LanguageOf(path, string(content)); language == CUDA {
+			return content, err // which is C++ itself
+		}
 		return []byte(rawStrings(string(content))), err
 	}
 	text, err := read(file)
@@ -64,17 +67,12 @@ func rawStrings(text string) string {
 		if word == "" {
 			s.token()
 		}
-		if !slices.Contains([]string{"R", "u8R", "uR", "UR", "LR"}, word) || !strings.HasPrefix(text[s.pos:], `"`) {
-			continue
+		if _, quoted, isRaw := strings.Cut(word, `"`); isRaw {
+			name, content, _ := strings.Cut(quoted, "(")
+			first := s.line - strings.Count(word, "\n")
+			out.WriteString(strings.Repeat("\n", first-line) + content[:len(content)-len(name)-len(`)"`)])
+			line = s.line
 		}
-		name, rest, _ := strings.Cut(text[s.pos+1:], "(")
-		content, _, closed := strings.Cut(rest, ")"+name+`"`)
-		if !closed {
-			return text
-		}
-		out.WriteString(strings.Repeat("\n", s.line-line) + content)
-		s.advance(len(`"()"`) + len(content) + 2*len(name))
-		line = s.line
 	}
 	if out.Len() == 0 {
 		return text

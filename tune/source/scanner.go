@@ -2,6 +2,7 @@ package source
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -167,7 +168,7 @@ func (s *cScanner) directive() {
 	s.directives = append(s.directives, d)
 }
 
-// word reads an identifier, without the continuations in it.
+// word reads an identifier, without the continuations in it, or a whole raw string of C++, R"(…)" or R"name(…)name".
 func (s *cScanner) word() string {
 	from := s.pos
 	for s.pos < len(s.text) {
@@ -177,6 +178,14 @@ func (s *cScanner) word() string {
 			s.advance(s.splice(s.pos))
 		case c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9':
 			s.advance(1)
+		case c == '"' && slices.Contains([]string{"R", "u8R", "uR", "UR", "LR"}, s.text[from:s.pos]):
+			name, rest, _ := strings.Cut(s.text[s.pos+1:], "(")
+			content, _, closed := strings.Cut(rest, ")"+name+`"`)
+			if !closed {
+				return s.unspliced(from)
+			}
+			s.advance(len(`"()"`) + len(content) + 2*len(name))
+			return s.text[from:s.pos]
 		default:
 			return s.unspliced(from)
 		}
