@@ -25,7 +25,7 @@ type Raw []byte
 // or have a type derived from a number type. It is an error if v is a bool, int or uint: OpenCL
 // has no bool arguments, and the size of int and uint depends on the machine.
 func (k *Kernel) SetArg(i int, v any) error {
-	f := &api.clSetKernelArg
+	f := &api(k).clSetKernelArg
 	if err := k.use(f); err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ type Buffer struct {
 // NewBuffer creates a buffer of size bytes with undefined content.
 func (c *Context) NewBuffer(flags MemFlags, size int) (*Buffer, error) {
 	if size <= 0 {
-		return nil, refuse(api.clCreateBuffer.name, InvalidBufferSize, fmt.Sprintf("%d bytes", size))
+		return nil, refuse("clCreateBuffer", InvalidBufferSize, fmt.Sprintf("%d bytes", size))
 	}
 	return c.newBuffer(flags, 0, size, nil)
 }
@@ -46,13 +46,13 @@ func (c *Context) NewBuffer(flags MemFlags, size int) (*Buffer, error) {
 // NewBufferFrom creates a buffer with a copy of the data.
 func (c *Context) NewBufferFrom(flags MemFlags, data []byte) (*Buffer, error) {
 	if len(data) == 0 {
-		return nil, refuse(api.clCreateBuffer.name, InvalidBufferSize, "no data")
+		return nil, refuse("clCreateBuffer", InvalidBufferSize, "no data")
 	}
 	return c.newBuffer(flags, copyHostPtr, len(data), data)
 }
 
 func (c *Context) newBuffer(flags, more MemFlags, size int, data []byte) (*Buffer, error) {
-	f := &api.clCreateBuffer
+	f := &api(c).clCreateBuffer
 	if err := flags.check(f); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (c *Context) newBuffer(flags, more MemFlags, size int, data []byte) (*Buffe
 		return nil, about(err, fmt.Sprintf("%d bytes", size))
 	}
 	b := &Buffer{size: size}
-	b.own(bufferKind, id)
+	b.own(bufferKind, id, c.api)
 	return b, nil
 }
 
@@ -73,7 +73,7 @@ func (c *Context) newBuffer(flags, more MemFlags, size int, data []byte) (*Buffe
 // of b apply. The error is MisalignedSubBufferOffset unless the offset is a multiple of
 // DeviceInfo.BaseAddressAlign (bits) of a device of the context.
 func (b *Buffer) Sub(flags MemFlags, offset, size int) (*Buffer, error) {
-	f := &api.clCreateSubBuffer
+	f := &api(b).clCreateSubBuffer
 	if err := flags.check(f); err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (b *Buffer) Sub(flags MemFlags, offset, size int) (*Buffer, error) {
 		return nil, about(err, fmt.Sprintf("%d bytes from %d", size, offset))
 	}
 	part := &Buffer{size: size}
-	part.own(bufferKind, id)
+	part.own(bufferKind, id, b.api)
 	return part, nil
 }
 
@@ -117,13 +117,13 @@ func (b *Buffer) use(f *function) error { return handle(b).use(f, bufferKind) }
 // Write copies data into the buffer, starting at offset (bytes). It returns when data may be
 // changed again.
 func (q *Queue) Write(b *Buffer, offset int, data []byte, wait ...*Event) error {
-	return q.transfer(&api.clEnqueueWriteBuffer, b, offset, data, wait)
+	return q.transfer(&api(q).clEnqueueWriteBuffer, b, offset, data, wait)
 }
 
 // Read fills data with the bytes of the buffer, starting at offset. It returns when data is
 // complete.
 func (q *Queue) Read(b *Buffer, offset int, data []byte, wait ...*Event) error {
-	return q.transfer(&api.clEnqueueReadBuffer, b, offset, data, wait)
+	return q.transfer(&api(q).clEnqueueReadBuffer, b, offset, data, wait)
 }
 
 // blocking is the argument of a transfer that returns when it is done.
@@ -143,7 +143,7 @@ func (q *Queue) transfer(f *function, b *Buffer, offset int, data []byte, wait [
 // EnqueueCopy copies size bytes from one buffer to another, or within one buffer if the ranges
 // do not overlap. Offsets are in bytes.
 func (q *Queue) EnqueueCopy(src, dst *Buffer, srcOffset, dstOffset, size int, wait ...*Event) (*Event, error) {
-	f := &api.clEnqueueCopyBuffer
+	f := &api(q).clEnqueueCopyBuffer
 	return q.enqueue(f, wait, func(c *command) error {
 		if err := src.within(f, srcOffset, size); err != nil {
 			return about(err, "source")

@@ -58,13 +58,13 @@ type Device struct {
 	info     func() (*DeviceInfo, error)
 }
 
-// devices holds the one *Device of each id.
+// devices holds the one *Device of each key.
 var devices sync.Map
 
 func deviceOf(id uintptr, p *Platform) *Device {
 	fresh := &Device{id: id, platform: p}
 	fresh.info = sync.OnceValues(fresh.readInfo)
-	d, _ := devices.LoadOrStore(id, fresh)
+	d, _ := devices.LoadOrStore(key{p.api, id}, fresh)
 	return d.(*Device)
 }
 
@@ -100,7 +100,7 @@ func (d *Device) Platform() *Platform { return d.platform }
 // Info returns the description of the device. It is read once and shared: do not change it. It
 // is an error only if the driver does not even report the name.
 func (d *Device) Info() (*DeviceInfo, error) {
-	if err := d.check(&api.clGetDeviceInfo); err != nil {
+	if err := d.check("clGetDeviceInfo"); err != nil {
 		return nil, err
 	}
 	return d.info()
@@ -116,9 +116,9 @@ func (d *Device) String() string {
 }
 
 // check returns an error if the device is nil.
-func (d *Device) check(f *function) error {
+func (d *Device) check(call string) error {
 	if d == nil || d.id == 0 {
-		return refuse(f.name, InvalidDevice, "the device is nil")
+		return refuse(call, InvalidDevice, "the device is nil")
 	}
 	return nil
 }
@@ -135,17 +135,17 @@ const contextPlatform = 0x1084
 
 // NewContext creates a context of a device.
 func NewContext(d *Device) (*Context, error) {
-	f := &api.clCreateContext
-	if err := d.check(f); err != nil {
+	if err := d.check("clCreateContext"); err != nil {
 		return nil, err
 	}
+	f := &d.platform.api.clCreateContext
 	properties := []uintptr{contextPlatform, d.platform.id, 0}
 	id, err := f.create(uintptr(unsafe.Pointer(&properties[0])), 1, uintptr(unsafe.Pointer(&d.id)), 0, 0)
 	if err != nil {
 		return nil, about(err, d.String())
 	}
 	c := &Context{device: d, version: d.platform.version()}
-	c.own(contextKind, id)
+	c.own(contextKind, id, d.platform.api)
 	return c, nil
 }
 

@@ -75,7 +75,7 @@ type FPConfig uint64
 
 func (d *Device) readInfo() (*DeviceInfo, error) {
 	const imageSupport = 0x1016
-	q := queryOf(&api.clGetDeviceInfo, d.id)
+	q := queryOf(&d.platform.api.clGetDeviceInfo, d.id)
 	info := &DeviceInfo{}
 	if err := q.read(info); err != nil {
 		return nil, about(err, "name of a device of "+d.platform.String())

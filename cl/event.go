@@ -15,7 +15,7 @@ type Event struct {
 // Wait waits until the command has ended; it flushes the queue if necessary. If the command
 // failed, the error matches its status.
 func (e *Event) Wait() error {
-	f := &api.clWaitForEvents
+	f := &api(e).clWaitForEvents
 	if err := e.use(f); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (e *Event) Wait() error {
 // failure returns the error of the command in place of the general error of a wait.
 func (e *Event) failure(f *function, err error) error {
 	var status Status
-	statusErr := api.clGetEventInfo.run(e.id, eventExecutionStatus, unsafe.Sizeof(status), uintptr(unsafe.Pointer(&status)), 0)
+	statusErr := e.api.clGetEventInfo.run(e.id, eventExecutionStatus, unsafe.Sizeof(status), uintptr(unsafe.Pointer(&status)), 0)
 	if statusErr != nil || status >= 0 || status == failedOnPoCL {
 		return err
 	}
@@ -96,7 +96,7 @@ const profilingQueued = 0x1280 // submit, start and end follow
 // Profile returns the times of the command. The error is ProfilingInfoNotAvailable if the
 // command has not ended or if its queue was created without Profiling.
 func (e *Event) Profile() (Profile, error) {
-	f := &api.clGetEventProfilingInfo
+	f := &api(e).clGetEventProfilingInfo
 	if err := e.use(f); err != nil {
 		return Profile{}, err
 	}

@@ -16,18 +16,18 @@ func TestMissingFunction(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := api.clGetEventInfo.made(0, Success); err == nil {
+	if err := openCL.clGetEventInfo.made(0, Success); err == nil {
 		t.Error("no object and no error")
 	}
 }
 
 func TestFunctionNewerThanThePlatform(t *testing.T) {
-	err := api.clCreateImage.on(11)
+	err := openCL.clCreateImage.on(11)
 	if !errors.Is(err, ErrMissingFunction) || !strings.Contains(err.Error(), "needs OpenCL 1.2, the platform has 1.1") {
 		t.Errorf("%v", err)
 	}
 	for _, version := range []int{0, 12, 30} {
-		if err := api.clCreateImage.on(version); err != nil {
+		if err := openCL.clCreateImage.on(version); err != nil {
 			t.Errorf("version %d: %v", version, err)
 		}
 	}

@@ -35,7 +35,7 @@ type imageDesc struct {
 
 // NewImage creates an image of any shape, with undefined pixels (OpenCL 1.2).
 func (c *Context) NewImage(flags MemFlags, format ImageFormat, desc ImageDesc) (*Image, error) {
-	f := &api.clCreateImage
+	f := &api(c).clCreateImage
 	if err := flags.check(f); err != nil {
 		return nil, err
 	}
@@ -69,8 +69,8 @@ func (c *Context) NewImage(flags MemFlags, format ImageFormat, desc ImageDesc) (
 		return nil, about(err, what)
 	}
 	const imageElementSize = 0x1111
-	i := &Image{desc: desc, pixel: int(queryOf(&api.clGetImageInfo, id).uint(imageElementSize))}
-	i.own(imageKind, id)
+	i := &Image{desc: desc, pixel: int(queryOf(&c.api.clGetImageInfo, id).uint(imageElementSize))}
+	i.own(imageKind, id, c.api)
 	return i, nil
 }
 
@@ -195,7 +195,7 @@ const (
 // SupportedImageFormats returns the formats that the context supports for images of a shape,
 // used according to flags.
 func (c *Context) SupportedImageFormats(flags MemFlags, t ImageType) ([]ImageFormat, error) {
-	f := &api.clGetSupportedImageFormats
+	f := &api(c).clGetSupportedImageFormats
 	if err := c.use(f); err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ const (
 // NewSampler creates a sampler. If normalized is true, coordinates are from 0 to 1, else in
 // pixels.
 func (c *Context) NewSampler(normalized bool, addressing AddressingMode, filter FilterMode) (*Sampler, error) {
-	f := &api.clCreateSampler
+	f := &api(c).clCreateSampler
 	if err := c.use(f); err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (c *Context) NewSampler(normalized bool, addressing AddressingMode, filter 
 		return nil, err
 	}
 	s := new(Sampler)
-	s.own(samplerKind, id)
+	s.own(samplerKind, id, c.api)
 	return s, nil
 }
 
@@ -262,12 +262,12 @@ func (s *Sampler) Release() { handle(s).drop() }
 
 // ReadImage copies a box of the image into data, and returns when data is complete.
 func (q *Queue) ReadImage(i *Image, origin, region [3]int, data []byte, wait ...*Event) error {
-	return q.transferImage(&api.clEnqueueReadImage, i, origin, region, data, wait)
+	return q.transferImage(&api(q).clEnqueueReadImage, i, origin, region, data, wait)
 }
 
 // WriteImage copies data into a box of the image, and returns when data may be changed again.
 func (q *Queue) WriteImage(i *Image, origin, region [3]int, data []byte, wait ...*Event) error {
-	return q.transferImage(&api.clEnqueueWriteImage, i, origin, region, data, wait)
+	return q.transferImage(&api(q).clEnqueueWriteImage, i, origin, region, data, wait)
 }
 
 func (q *Queue) transferImage(f *function, i *Image, origin, region [3]int, data []byte, wait []*Event) error {
@@ -284,7 +284,7 @@ func (q *Queue) transferImage(f *function, i *Image, origin, region [3]int, data
 
 // EnqueueCopyBufferToImage copies the pixels of a buffer, starting at offset (bytes), to a box of an image.
 func (q *Queue) EnqueueCopyBufferToImage(src *Buffer, dst *Image, offset int, origin, region [3]int, wait ...*Event) (*Event, error) {
-	f := &api.clEnqueueCopyBufferToImage
+	f := &api(q).clEnqueueCopyBufferToImage
 	return q.enqueue(f, wait, func(c *command) error {
 		if err := cmp.Or(dst.box(f, origin, region), dst.fits(f, region, "the buffer", offset, src.size)); err != nil {
 			return err

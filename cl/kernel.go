@@ -25,7 +25,7 @@ type Kernel struct {
 
 // NewKernel creates a kernel of the named function. The program must have been built.
 func (p *Program) NewKernel(name string) (*Kernel, error) {
-	f := &api.clCreateKernel
+	f := &api(p).clCreateKernel
 	if err := p.use(f); err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (p *Program) NewKernel(name string) (*Kernel, error) {
 		return nil, about(err, name)
 	}
 	k := &Kernel{program: p, name: name}
-	k.own(kernelKind, id)
+	k.own(kernelKind, id, p.api)
 	return k, nil
 }
 
@@ -44,7 +44,7 @@ const kernelNumArgs = 0x1191
 
 // NumArgs returns the number of arguments.
 func (k *Kernel) NumArgs() (int, error) {
-	f := &api.clGetKernelInfo
+	f := &api(k).clGetKernelInfo
 	if err := k.use(f); err != nil {
 		return 0, err
 	}
@@ -64,7 +64,7 @@ type WorkGroupInfo struct {
 // WorkGroupInfo returns the limits and needs of the kernel on the device. Values that the driver
 // does not report are zero; it is an error only if it does not even report MaxSize.
 func (k *Kernel) WorkGroupInfo() (WorkGroupInfo, error) {
-	f := &api.clGetKernelWorkGroupInfo
+	f := &api(k).clGetKernelWorkGroupInfo
 	if err := k.use(f); err != nil {
 		return WorkGroupInfo{}, err
 	}
@@ -78,7 +78,7 @@ func (k *Kernel) WorkGroupInfo() (WorkGroupInfo, error) {
 // cl_intel_required_subgroup_size.
 func (k *Kernel) SpillMem() (int64, error) {
 	const spillMemSize = 0x4109
-	f := &api.clGetKernelWorkGroupInfo
+	f := &api(k).clGetKernelWorkGroupInfo
 	if err := k.use(f); err != nil {
 		return 0, err
 	}
@@ -103,7 +103,7 @@ type launch struct {
 // offset is zero. With a nil local, the driver chooses the work-group size. The launch uses the
 // arguments at the time of the call.
 func (q *Queue) EnqueueKernel(k *Kernel, offset, global, local []int, wait ...*Event) (*Event, error) {
-	f := &api.clEnqueueNDRangeKernel
+	f := &api(q).clEnqueueNDRangeKernel
 	if err := k.use(f); err != nil {
 		return nil, err
 	}
@@ -215,13 +215,13 @@ const (
 // ArgInfo returns the declaration of argument i, from 0 (OpenCL 1.2). Many drivers need programs
 // to be built with -cl-kernel-arg-info; otherwise the error is KernelArgInfoNotAvailable.
 func (k *Kernel) ArgInfo(i int) (ArgInfo, error) {
-	f := &api.clGetKernelArgInfo
+	f := &api(k).clGetKernelArgInfo
 	if err := k.use(f); err != nil {
 		return ArgInfo{}, err
 	}
 	defer k.leave()
 	what := fmt.Sprintf("argument %d of %s", i, k.name)
-	if i < 0 || i >= int(queryOf(&api.clGetKernelInfo, k.id).uint(kernelNumArgs)) {
+	if i < 0 || i >= int(queryOf(&k.api.clGetKernelInfo, k.id).uint(kernelNumArgs)) {
 		return ArgInfo{}, refuse(f.name, InvalidArgIndex, what) // NVIDIA's own answer is InvalidValue
 	}
 	if err := f.on(k.program.context.version); err != nil {

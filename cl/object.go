@@ -13,6 +13,7 @@ import (
 // to freed memory. The zero object counts as released.
 type object struct {
 	id       uintptr
+	api      *table // the functions of its platform
 	kind     *kind
 	users    atomic.Int32
 	released atomic.Bool
@@ -21,19 +22,19 @@ type object struct {
 // kind holds the properties of one type of objects.
 type kind struct {
 	name    string // as in "the buffer was released"
-	release *function
+	release func(*table) *function
 	invalid Status // the status for an invalid handle
 }
 
 var (
-	contextKind = &kind{"context", &api.clReleaseContext, InvalidContext}
-	queueKind   = &kind{"queue", &api.clReleaseCommandQueue, InvalidCommandQueue}
-	bufferKind  = &kind{"buffer", &api.clReleaseMemObject, InvalidMemObject}
-	imageKind   = &kind{"image", &api.clReleaseMemObject, InvalidMemObject}
-	samplerKind = &kind{"sampler", &api.clReleaseSampler, InvalidSampler}
-	programKind = &kind{"program", &api.clReleaseProgram, InvalidProgram}
-	kernelKind  = &kind{"kernel", &api.clReleaseKernel, InvalidKernel}
-	eventKind   = &kind{"event", &api.clReleaseEvent, InvalidEvent}
+	contextKind = &kind{"context", func(t *table) *function { return &t.clReleaseContext }, InvalidContext}
+	queueKind   = &kind{"queue", func(t *table) *function { return &t.clReleaseCommandQueue }, InvalidCommandQueue}
+	bufferKind  = &kind{"buffer", func(t *table) *function { return &t.clReleaseMemObject }, InvalidMemObject}
+	imageKind   = &kind{"image", func(t *table) *function { return &t.clReleaseMemObject }, InvalidMemObject}
+	samplerKind = &kind{"sampler", func(t *table) *function { return &t.clReleaseSampler }, InvalidSampler}
+	programKind = &kind{"program", func(t *table) *function { return &t.clReleaseProgram }, InvalidProgram}
+	kernelKind  = &kind{"kernel", func(t *table) *function { return &t.clReleaseKernel }, InvalidKernel}
+	eventKind   = &kind{"event", func(t *table) *function { return &t.clReleaseEvent }, InvalidEvent}
 )
 
 // handle returns the object of a context, queue, buffer, image, sampler, program, kernel or event, whose first field it is; nil for nil.
@@ -41,9 +42,18 @@ func handle[T Context | Queue | Buffer | Image | Sampler | Program | Kernel | Ev
 	return (*object)(unsafe.Pointer(of))
 }
 
-// own initialises the object with its first user, the owner.
-func (o *object) own(k *kind, id uintptr) {
-	o.id, o.kind = id, k
+// api returns the functions of an object's platform. Those of OpenCL stand in for those of an object that is nil or zero, which
+// use refuses.
+func api[T Context | Queue | Buffer | Image | Sampler | Program | Kernel | Event](of *T) *table {
+	if o := handle(of); o != nil && o.api != nil {
+		return o.api
+	}
+	return openCL
+}
+
+// own initialises the object, of a platform with these functions, with its first user, the owner.
+func (o *object) own(k *kind, id uintptr, api *table) {
+	o.id, o.kind, o.api = id, k, api
 	o.users.Store(1)
 }
 
@@ -64,7 +74,7 @@ func (o *object) enter() bool {
 // leave removes a user. The last one releases the OpenCL object.
 func (o *object) leave() {
 	if o.users.Add(-1) == 0 {
-		_ = o.kind.release.run(o.id) // nobody can handle an error here
+		_ = o.kind.release(o.api).run(o.id) // nobody can handle an error here
 	}
 }
 

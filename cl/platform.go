@@ -17,6 +17,7 @@ var ErrNoPlatform = errors.New("no OpenCL platform")
 // for the life of the process, so that platforms can be compared with ==. It needs no release.
 type Platform struct {
 	id   uintptr
+	api  *table
 	info func() (*PlatformInfo, error)
 }
 
@@ -26,13 +27,19 @@ type PlatformInfo struct {
 	Version string `cl:"0x0901"` // "OpenCL 3.0 …"
 }
 
-// platforms holds the one *Platform of each id.
+// platforms holds the one *Platform of each key.
 var platforms sync.Map
 
-func platformOf(id uintptr) *Platform {
-	fresh := &Platform{id: id}
+// key tells platforms or devices apart, whose ids are unique only in their library.
+type key struct {
+	api *table
+	id  uintptr
+}
+
+func platformOf(id uintptr, api *table) *Platform {
+	fresh := &Platform{id: id, api: api}
 	fresh.info = sync.OnceValues(fresh.readInfo)
-	p, _ := platforms.LoadOrStore(id, fresh)
+	p, _ := platforms.LoadOrStore(key{api, id}, fresh)
 	return p.(*Platform)
 }
 
@@ -43,18 +50,24 @@ func Platforms() ([]*Platform, error) {
 	if err := load(); err != nil {
 		return nil, err
 	}
+	all, err := openCL.platforms()
+	if err == nil && len(all) == 0 {
+		return nil, fmt.Errorf("%w: the OpenCL library found no driver\n%s", ErrNoPlatform, installDriver)
+	}
+	return all, err
+}
+
+// platforms returns the platforms of a library; that it has none is no error.
+func (t *table) platforms() ([]*Platform, error) {
 	listing.Lock()
 	defer listing.Unlock()
 	ids, err := list(func(room uintptr, ids *uintptr, count *uint32) error {
-		return api.clGetPlatformIDs.run(room, uintptr(unsafe.Pointer(ids)), uintptr(unsafe.Pointer(count)))
+		return t.clGetPlatformIDs.run(room, uintptr(unsafe.Pointer(ids)), uintptr(unsafe.Pointer(count)))
 	})
 	if err != nil && !errors.Is(err, PlatformNotFound) {
 		return nil, err
 	}
-	if len(ids) == 0 {
-		return nil, fmt.Errorf("%w: the OpenCL library found no driver\n%s", ErrNoPlatform, installDriver)
-	}
-	return each.Of(ids, platformOf), nil
+	return each.Of(ids, func(id uintptr) *Platform { return platformOf(id, t) }), nil
 }
 
 // listing is held while platforms or devices are listed: PoCL crashes if two threads are the first to do so at once.
@@ -80,13 +93,13 @@ func list[T any](ask func(room uintptr, all *T, count *uint32) error) ([]T, erro
 // is an error only if the driver does not even report the name.
 func (p *Platform) Info() (*PlatformInfo, error) {
 	if p == nil || p.id == 0 {
-		return nil, refuse(api.clGetPlatformInfo.name, InvalidPlatform, "the platform is nil")
+		return nil, refuse("clGetPlatformInfo", InvalidPlatform, "the platform is nil")
 	}
 	return p.info()
 }
 
 func (p *Platform) readInfo() (*PlatformInfo, error) {
-	q := queryOf(&api.clGetPlatformInfo, p.id)
+	q := queryOf(&p.api.clGetPlatformInfo, p.id)
 	info := &PlatformInfo{}
 	if err := q.read(info); err != nil {
 		return nil, about(err, "name of the platform")
@@ -107,12 +120,12 @@ func (p *Platform) String() string {
 // are none.
 func (p *Platform) Devices(t DeviceType) ([]*Device, error) {
 	if p == nil || p.id == 0 {
-		return nil, refuse(api.clGetDeviceIDs.name, InvalidPlatform, "the platform is nil")
+		return nil, refuse("clGetDeviceIDs", InvalidPlatform, "the platform is nil")
 	}
 	listing.Lock()
 	defer listing.Unlock()
 	ids, err := list(func(room uintptr, ids *uintptr, count *uint32) error {
-		return api.clGetDeviceIDs.run(p.id, uintptr(t), room, uintptr(unsafe.Pointer(ids)), uintptr(unsafe.Pointer(count)))
+		return p.api.clGetDeviceIDs.run(p.id, uintptr(t), room, uintptr(unsafe.Pointer(ids)), uintptr(unsafe.Pointer(count)))
 	})
 	if errors.Is(err, DeviceNotFound) {
 		return nil, nil
@@ -126,7 +139,7 @@ func (p *Platform) Devices(t DeviceType) ([]*Device, error) {
 // extension returns a function of an extension. Its address is 0 if the platform does not have it.
 func (p *Platform) extension(name string) *function {
 	f, text := &function{name: name}, terminated(name)
-	if lookup := api.clGetExtensionFunctionAddressForPlatform; lookup.addr != 0 {
+	if lookup := &p.api.clGetExtensionFunctionAddressForPlatform; lookup.addr != 0 {
 		f.addr = lookup.call([]uintptr{p.id}, uintptr(bytesOf(text)))
 	}
 	return f

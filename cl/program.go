@@ -18,7 +18,7 @@ type Program struct {
 
 // NewProgram creates a program from source text, which Build compiles.
 func (c *Context) NewProgram(source string) (*Program, error) {
-	f := &api.clCreateProgramWithSource
+	f := &api(c).clCreateProgramWithSource
 	if err := c.use(f); err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (c *Context) NewProgram(source string) (*Program, error) {
 // NewProgramFromBinary creates a program from a binary that Binary has returned for the same device and
 // driver. It must be built before kernels are created.
 func (c *Context) NewProgramFromBinary(binary []byte) (*Program, error) {
-	f := &api.clCreateProgramWithBinary
+	f := &api(c).clCreateProgramWithBinary
 	if err := c.use(f); err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (c *Context) NewProgramFromBinary(binary []byte) (*Program, error) {
 // NewProgramFromIL creates a program from an intermediate language that the device supports
 // (see DeviceInfo.ILVersion), usually SPIR-V (OpenCL 2.1, or the extension cl_khr_il_program).
 func (c *Context) NewProgramFromIL(il []byte) (*Program, error) {
-	f := &api.clCreateProgramWithIL
+	f := &api(c).clCreateProgramWithIL
 	if err := c.use(f); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (c *Context) program(id uintptr, err error) (*Program, error) {
 		return nil, err
 	}
 	p := &Program{context: c}
-	p.own(programKind, id)
+	p.own(programKind, id, c.api)
 	return p, nil
 }
 
@@ -96,7 +96,7 @@ func pinned(block []byte) (*uintptr, *runtime.Pinner) {
 // Build compiles and links the program with options such as "-D n=4 -cl-mad-enable". If the build fails, the
 // error is a *BuildError, which holds the log.
 func (p *Program) Build(options string) error {
-	f := &api.clBuildProgram
+	f := &api(p).clBuildProgram
 	if err := p.use(f); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ const (
 
 // BuildLog returns the compiler's log of the last Build, whether it succeeded or failed.
 func (p *Program) BuildLog() (string, error) {
-	f := &api.clGetProgramBuildInfo
+	f := &api(p).clGetProgramBuildInfo
 	if err := p.use(f); err != nil {
 		return "", err
 	}
@@ -134,7 +134,7 @@ func (p *Program) BuildLog() (string, error) {
 // Binary returns the built binary. Its format depends on the driver: machine code, PTX, an archive. For a program that was
 // not built, it is nil, or an error of some drivers.
 func (p *Program) Binary() ([]byte, error) {
-	f := &api.clGetProgramInfo
+	f := &api(p).clGetProgramInfo
 	if err := p.use(f); err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (p *Program) Binary() ([]byte, error) {
 
 // KernelNames returns the names of the kernels of a built program.
 func (p *Program) KernelNames() ([]string, error) {
-	f := &api.clGetProgramInfo
+	f := &api(p).clGetProgramInfo
 	if err := p.use(f); err != nil {
 		return nil, err
 	}

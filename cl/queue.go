@@ -31,9 +31,9 @@ type Queue struct {
 // NewQueue creates a queue with properties (Profiling, OutOfOrder, both or 0). The error is InvalidQueueProperties if the
 // device does not support OutOfOrder. If the driver refuses Profiling, the queue is created without it; see Queue.Profiling.
 func (c *Context) NewQueue(properties QueueProperties) (*Queue, error) {
-	f := &api.clCreateCommandQueue
-	if f.addr == 0 {
-		f = &api.clCreateCommandQueueWithProperties
+	f := &api(c).clCreateCommandQueue
+	if !f.known() {
+		f = &api(c).clCreateCommandQueueWithProperties
 	}
 	if err := c.use(f); err != nil {
 		return nil, err
@@ -51,13 +51,13 @@ func (c *Context) NewQueue(properties QueueProperties) (*Queue, error) {
 		return nil, about(err, properties.String()+" on "+c.device.String())
 	}
 	q := &Queue{context: c, profiling: profiling}
-	q.own(queueKind, id)
+	q.own(queueKind, id, c.api)
 	return q, nil
 }
 
 // createQueue creates a queue with function f, clCreateCommandQueue or its successor.
 func (c *Context) createQueue(f *function, properties QueueProperties) (uintptr, error) {
-	if f == &api.clCreateCommandQueue {
+	if f == &c.api.clCreateCommandQueue {
 		return f.create(c.id, c.device.id, uintptr(properties))
 	}
 	const queueProperties = 0x1093
@@ -70,10 +70,10 @@ func (c *Context) createQueue(f *function, properties QueueProperties) (uintptr,
 func (q *Queue) Profiling() bool { return q.profiling }
 
 // Flush submits all enqueued commands to the device, without waiting for them.
-func (q *Queue) Flush() error { return q.call(&api.clFlush) }
+func (q *Queue) Flush() error { return q.call(&api(q).clFlush) }
 
 // Finish waits until all enqueued commands have ended.
-func (q *Queue) Finish() error { return q.call(&api.clFinish) }
+func (q *Queue) Finish() error { return q.call(&api(q).clFinish) }
 
 func (q *Queue) call(f *function) error {
 	if err := q.use(f); err != nil {
@@ -171,7 +171,7 @@ func bytesOf(data []byte) unsafe.Pointer    { return unsafe.Pointer(unsafe.Slice
 
 // event returns the event that the call wrote into the slot.
 func (c *command) event() *Event {
-	c.made.own(eventKind, c.made.id)
+	c.made.own(eventKind, c.made.id, c.queue.api)
 	return c.made
 }
 

@@ -14,11 +14,11 @@ import (
 // to all.
 func refuseProfiling(t *testing.T, all bool) {
 	t.Helper()
-	real := api.clCreateCommandQueue.addr
+	real := openCL.clCreateCommandQueue.addr
 	if real == 0 {
 		t.Skip("the library has no clCreateCommandQueue")
 	}
-	api.clCreateCommandQueue.addr = purego.NewCallback(func(context, device, properties uintptr, status unsafe.Pointer) uintptr {
+	openCL.clCreateCommandQueue.addr = purego.NewCallback(func(context, device, properties uintptr, status unsafe.Pointer) uintptr {
 		if all || QueueProperties(properties)&Profiling != 0 {
 			*(*Status)(status) = InvalidQueueProperties
 			return 0
@@ -26,7 +26,7 @@ func refuseProfiling(t *testing.T, all bool) {
 		id, _, _ := purego.SyscallN(real, context, device, properties, uintptr(status))
 		return id
 	})
-	t.Cleanup(func() { api.clCreateCommandQueue.addr = real })
+	t.Cleanup(func() { openCL.clCreateCommandQueue.addr = real })
 }
 
 func queueContext(t *testing.T) (*Device, *Context) {

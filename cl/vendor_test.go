@@ -104,7 +104,7 @@ func TestPCIAddressesAgree(t *testing.T) {
 		if err != nil || info.NVIDIA == nil || !info.HasExtension("cl_khr_pci_bus_info") {
 			continue
 		}
-		q := queryOf(&api.clGetDeviceInfo, d.id)
+		q := queryOf(&openCL.clGetDeviceInfo, d.id)
 		khr, nvidia := pciOfKHR(q), pciOfNVIDIA(q)
 		if khr == nil || nvidia == nil || *khr != *nvidia {
 			t.Errorf("%s: %v, by NVIDIA's extension %v", d, khr, nvidia)
