@@ -63,8 +63,7 @@ func (k *Kernel) set(f *function, i int, v any) error {
 	switch v := v.(type) {
 	case *Buffer:
 		if v == nil {
-			k.value = 0
-			return k.done(i, argument{}, f.run(k.id, uintptr(i), unsafe.Sizeof(uintptr(0)), uintptr(unsafe.Pointer(&k.value))))
+			return k.done(i, argument{}, k.pass(f, i, new(uintptr)))
 		}
 		return k.setObject(f, i, &v.object, bufferKind)
 	case *Image:
@@ -95,7 +94,16 @@ func (k *Kernel) setObject(f *function, i int, o *object, kind *kind) error {
 		return err
 	}
 	defer o.leave()
-	return k.done(i, argument{o, kind}, f.run(k.id, uintptr(i), unsafe.Sizeof(o.id), uintptr(o.address())))
+	return k.done(i, argument{o, kind}, k.pass(f, i, &o.id))
+}
+
+// pass gives the driver the handle of an object, 0 for a null pointer. Where it must not be confused with a number, a function of its
+// own takes it.
+func (k *Kernel) pass(f *function, i int, handle *uintptr) error {
+	if own := &k.api.setBuffer; own.known() {
+		return own.run(k.id, uintptr(i), *handle)
+	}
+	return f.run(k.id, uintptr(i), unsafe.Sizeof(*handle), uintptr(unsafe.Pointer(handle)))
 }
 
 // done records argument i, unless the driver refused it.

@@ -15,7 +15,7 @@ type DeviceInfo struct {
 	Name          string     `cl:"0x102B,required"`
 	Vendor        string     `cl:"0x102C"`
 	DriverVersion string     `cl:"0x102D"`
-	Version       string     `cl:"0x102F"` // "OpenCL 3.0 …"
+	Version       string     `cl:"0x102F"` // "OpenCL 3.0 …", "CUDA 13.0"
 	CVersion      string     `cl:"0x103D"` // "OpenCL C 1.2 …"; OpenCL 1.1
 	ILVersion     string     `cl:"0x105B"` // intermediate languages, such as "SPIR-V_1.2"; OpenCL 2.1
 	Extensions    []string   `cl:"0x1030"`

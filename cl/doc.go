@@ -1,10 +1,20 @@
-// Package cl is an OpenCL host layer without cgo: platforms, devices, contexts, queues, memory,
+// Package cl is an OpenCL host layer without cgo, with CUDA as one more platform: platforms, devices, contexts, queues, memory,
 // programs, kernels, events. It loads the system's OpenCL library at the first call of Platforms
 // or Devices. So programs build with CGO_ENABLED=0, need no headers, and start on machines that
 // have no OpenCL.
 //
 // The package stays close to OpenCL: a method is one OpenCL call, or two if the first asks for a
 // size, and constants have OpenCL's values. It knows nothing of tuning.
+//
+// # CUDA
+//
+// CUDA is one more platform, which CUDA returns: the functions of OpenCL over CUDA's driver and its compiler NVRTC, loaded by the
+// first call of it, so that neither language needs the libraries of the other. Its programs are CUDA C, their binaries machine code, and
+// everything else is as written here, with these differences. It has no images, samplers and SPIR-V. A launch
+// needs a local size, and has no offset. An argument after those of the kernel, of LocalBytes, is the size of its dynamic shared memory
+// (extern __shared__). A variable that is declared __constant__ or __device__ is a buffer: see Program.Symbol. Errors are in CUDA's
+// words, and match the Status of OpenCL that is nearest. A failed command may cost the process its device, as CUDA has it: every later
+// call fails.
 //
 // # What it does not do
 //
@@ -48,6 +58,9 @@
 // NDTUNE_OPENCL_LIBRARY names a library to load instead of libOpenCL.so.1 (OpenCL.dll,
 // OpenCL.framework), for instance an implementation itself, without a loader. If it cannot be
 // loaded, no other library is tried.
+//
+// NDTUNE_CUDA_LIBRARY names a library to load instead of CUDA's driver, libcuda.so.1 (nvcuda.dll), and NDTUNE_NVRTC_LIBRARY one
+// instead of libnvrtc, which is looked for where CUDA's toolkit and the packages for Python have it.
 //
 // # From go-opencl
 //

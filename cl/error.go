@@ -1,6 +1,7 @@
 package cl
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"strings"
@@ -14,22 +15,23 @@ var ErrReleased = errors.New("released object")
 // usually because it is too old.
 var ErrMissingFunction = errors.New("missing function")
 
-// Error is the failure of an OpenCL call. errors.Is matches it with its Status and with
+// Error is the failure of an OpenCL call, or of the call of CUDA in its place. errors.Is matches it with its Status and with
 // everything that matches Err.
 type Error struct {
-	Call   string // the OpenCL function, such as clEnqueueNDRangeKernel
+	Call   string // the function, such as clEnqueueNDRangeKernel; on CUDA its own, such as cuLaunchKernel
 	Detail string // the object of the call, or the reason why this package refused it; may be empty
 	Status Status // the status that OpenCL returned, or would have returned
+	Text   string // the status in the words of CUDA, such as "CUDA_ERROR_OUT_OF_MEMORY: out of memory"; "": those of OpenCL
 	Err    error  // a further cause: ErrReleased, ErrMissingFunction, or nil
 }
 
-// Error returns "call: detail: status".
+// Error returns "call: detail: status", or the Text in place of the status.
 func (e *Error) Error() string {
 	text := e.Call + ": "
 	if e.Detail != "" {
 		text += e.Detail + ": "
 	}
-	return text + e.Status.String()
+	return text + cmp.Or(e.Text, e.Status.String())
 }
 
 // Unwrap returns the Status.

@@ -26,8 +26,11 @@ func (e *Event) Wait() error {
 	return nil
 }
 
-// failure returns the error of the command in place of the general error of a wait.
+// failure returns the error of the command in place of the general error of a wait, which on CUDA is that of the command already.
 func (e *Event) failure(f *function, err error) error {
+	if f.own != nil {
+		return about(err, "the command failed")
+	}
 	var status Status
 	statusErr := e.api.clGetEventInfo.run(e.id, eventExecutionStatus, unsafe.Sizeof(status), uintptr(unsafe.Pointer(&status)), 0)
 	if statusErr != nil || status >= 0 || status == failedOnPoCL {

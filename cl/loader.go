@@ -35,13 +35,31 @@ var load = sync.OnceValue(func() error {
 		return err
 	}
 	for _, f := range openCLFunctions {
-		f.addr = found.Find(f.name)
+		if strings.HasPrefix(f.name, "cl") {
+			f.addr = found.Find(f.name)
+		}
 	}
 	if openCL.clGetPlatformIDs.addr == 0 {
 		return fmt.Errorf("%w: %s has no function clGetPlatformIDs\n%s", ErrNoLoader, found.Path, installLoader)
 	}
 	return nil
 })
+
+// loadCUDA loads the libraries of CUDA, once per process.
+var loadCUDA = sync.OnceValues(func() (*table, error) {
+	implemented, err := cuda.Open()
+	return tableOf(implemented), err
+})
+
+// tableOf returns the table of functions in Go.
+func tableOf(implemented cuda.Functions) *table {
+	t, all := newTable("CUDA")
+	for _, f := range all {
+		f.own = implemented[f.name]
+	}
+	t.setBuffer.name = t.clSetKernelArg.name // in errors
+	return t
+}
 
 // libraryNames are the names of the OpenCL library on this operating system, in the order in which
 // they are tried.
@@ -94,10 +112,11 @@ The command clinfo shows what OpenCL sees.`
 // Functions are called through purego.SyscallN, not through purego.RegisterFunc, which uses
 // reflection: clGetEventInfo takes 82 ns instead of 272, and 2 allocations instead of 6.
 type function struct {
-	name  string
-	addr  uintptr
-	own   cuda.Function // in Go
-	since int           // the first OpenCL version with the function, major*10 + minor; 0: 1.0 or 1.1
+	name    string
+	library string // "the OpenCL library", "CUDA"
+	addr    uintptr
+	own     cuda.Function // in Go
+	since   int           // the first OpenCL version with the function, major*10 + minor; 0: 1.0 or 1.1
 }
 
 // table holds the functions of a library, in fields of their names, by the objects that they
@@ -129,18 +148,20 @@ type table struct {
 	clEnqueueCopyBufferToImage                                     function
 
 	clWaitForEvents, clReleaseEvent, clGetEventInfo, clGetEventProfilingInfo function
+
+	setBuffer, getSymbol function // of package cuda alone
 }
 
 // openCL holds the functions of the OpenCL library.
-var openCL, openCLFunctions = newTable()
+var openCL, openCLFunctions = newTable("the OpenCL library")
 
 // newTable returns a table of functions that are missing so far, and a list of them.
-func newTable() (t *table, all []*function) {
+func newTable(library string) (t *table, all []*function) {
 	t = new(table)
 	v := reflect.ValueOf(t).Elem()
 	for i := range v.NumField() {
 		f := (*function)(v.Field(i).Addr().UnsafePointer())
-		f.name = v.Type().Field(i).Name
+		f.name, f.library = v.Type().Field(i).Name, library
 		f.since, _ = strconv.Atoi(v.Type().Field(i).Tag.Get("since"))
 		all = append(all, f)
 	}
@@ -192,7 +213,7 @@ func (f *function) inGo(args []uintptr) (uintptr, error) {
 	}
 	object, failed := f.own(slices.Clone(args)) // a copy, for which the arguments of functions in C stay on the stack
 	if failed != nil {
-		return 0, &Error{Call: cmp.Or(failed.Call, f.name), Status: Status(failed.Status)}
+		return 0, &Error{Call: cmp.Or(failed.Call, f.name), Status: Status(failed.Status), Text: failed.Text}
 	}
 	return object, nil
 }
@@ -238,7 +259,7 @@ func (f *function) on(version int) error {
 func (f *function) missing() error {
 	return &Error{
 		Call:   f.name,
-		Detail: "the OpenCL library does not have this function",
+		Detail: f.library + " does not have this function",
 		Status: InvalidOperation,
 		Err:    ErrMissingFunction,
 	}

@@ -1,6 +1,7 @@
 package cl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -13,7 +14,7 @@ import (
 // installed.
 var ErrNoPlatform = errors.New("no OpenCL platform")
 
-// Platform is an OpenCL implementation, such as a vendor's driver. Each has exactly one Platform
+// Platform is an OpenCL implementation, such as a vendor's driver, or CUDA. Each has exactly one Platform
 // for the life of the process, so that platforms can be compared with ==. It needs no release.
 type Platform struct {
 	id   uintptr
@@ -24,7 +25,7 @@ type Platform struct {
 // PlatformInfo describes a platform. Values that the driver does not report are zero.
 type PlatformInfo struct {
 	Name    string `cl:"0x0902,required"`
-	Version string `cl:"0x0901"` // "OpenCL 3.0 …"
+	Version string `cl:"0x0901"` // "OpenCL 3.0 …", "CUDA 13.0"
 }
 
 // platforms holds the one *Platform of each key.
@@ -55,6 +56,20 @@ func Platforms() ([]*Platform, error) {
 		return nil, fmt.Errorf("%w: the OpenCL library found no driver\n%s", ErrNoPlatform, installDriver)
 	}
 	return all, err
+}
+
+// CUDA returns the platform whose programs are CUDA C: see the package comment. It is not among those of Platforms. The error says what
+// is missing, and how to get it.
+func CUDA() (*Platform, error) {
+	api, err := loadCUDA()
+	if err != nil {
+		return nil, err
+	}
+	all, err := api.platforms()
+	if err != nil || len(all) == 0 {
+		return nil, cmp.Or(err, error(PlatformNotFound))
+	}
+	return all[0], nil
 }
 
 // platforms returns the platforms of a library; that it has none is no error.

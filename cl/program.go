@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// Program is OpenCL C source, SPIR-V, or a binary, and the result of its build. Different programs can
+// Program is OpenCL C source (CUDA C on CUDA), SPIR-V, or a binary, and the result of its build. Different programs can
 // be built concurrently. A program must be built by one goroutine at a time, and not while it
 // has kernels.
 type Program struct {
@@ -165,6 +165,24 @@ func (p *Program) KernelNames() ([]string, error) {
 		return nil, err
 	}
 	return strings.FieldsFunc(trimText(data), func(r rune) bool { return r == ';' }), nil
+}
+
+// Symbol returns the variable of a built program that is declared __constant__ or __device__, as a buffer. The memory is the program's:
+// release the buffer, and use it only while the program or one of its kernels is not released. Only CUDA has symbols.
+func (p *Program) Symbol(name string) (*Buffer, error) {
+	f := &api(p).getSymbol
+	if err := p.use(f); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	text, size := terminated(name), uintptr(0)
+	id, err := f.create(p.id, uintptr(bytesOf(text)), uintptr(unsafe.Pointer(&size)))
+	if err != nil {
+		return nil, about(err, name)
+	}
+	b := &Buffer{size: int(size)}
+	b.own(bufferKind, id, p.api)
+	return b, nil
 }
 
 // Release releases the program; its kernels stay usable. Further calls, and calls on nil, do
