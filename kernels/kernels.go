@@ -1,6 +1,8 @@
 // Package kernels holds the OpenCL kernels that come with ndtune and the specs
 // that tune them, embedded. For each kernel, diffusion/diffuse_tiled.cl say,
-// the spec of the same name stands beside it: diffusion/diffuse_tiled.yaml. Of
+// the spec of the same name stands beside it: diffusion/diffuse_tiled.yaml. Where
+// there is a diffusion/diffuse_tiled.cu, too, it is the same kernel in CUDA C, with the
+// same parameters, which the other one explains. Of
 // matmul/matmul_tensor.cl there are two, by precision: matmul_tf32.yaml and
 // matmul_half.yaml. matmul/matmul_hopper.cl takes floats, tf32 and halves with one. What kernels include ends in .h.
 //

@@ -48,7 +48,7 @@ var errTooLarge = errors.New("the device does not take a launch of this size")
 
 // A rig launches kernels on a device.
 type rig struct {
-	device  *cl.Device
+	device  *cl.Device // nil: kernels in CUDA C run on the CPU
 	info    *cl.DeviceInfo
 	context *cl.Context
 	queue   *cl.Queue
@@ -130,6 +130,9 @@ func (l launch) run(r *rig, data ...[]float32) (after [][]float32, err error) {
 	}
 	if items > r.info.MaxWorkGroupSize {
 		return nil, errTooLarge
+	}
+	if r.device == nil {
+		return l.emulate(r, data)
 	}
 	program, err := r.context.NewProgram(l.source)
 	if err != nil {

@@ -1,0 +1,154 @@
+package kernels_test
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/foreign"
+)
+
+//go:embed testdata/emulate.cpp
+var emulator string
+
+// newEmulator makes a rig without a device, which runs kernels in CUDA C block by block on the CPU.
+func newEmulator(t *testing.T) *rig {
+	t.Helper()
+	foreign.Require(t, "g++")
+	return &rig{info: &cl.DeviceInfo{MaxWorkGroupSize: 1024, LocalMemSize: 48 << 10}, guard: guardFloats}
+}
+
+// emulate runs the kernel on the CPU. Accesses outside of an array in shared memory end it.
+func (l launch) emulate(r *rig, data [][]float32) (after [][]float32, err error) {
+	folder, err := os.MkdirTemp("", "")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	var defines, undefines string
+	for _, option := range strings.Split(l.options, "-D ")[1:] {
+		name, value, _ := strings.Cut(strings.TrimSpace(option), "=")
+		defines += fmt.Sprintf("#define %s %s\n", name, value)
+		undefines += fmt.Sprintf("#undef %s\n", name)
+	}
+	program := filepath.Join(folder, "kernel")
+	build := exec.Command("g++", "-x", "c++", "-std=c++17", "-O1", "-ffp-contract=off", "-w",
+		"-fsanitize=bounds", "-fsanitize-undefined-trap-on-error", "-o", program, "-")
+	build.Stdin = strings.NewReader(emulator + defines + "#line 1\n" + l.source + undefines +
+		"int main(int argc, char **argv) { return emulate(" + l.kernel + ", argv); }\n")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, out)
+	}
+	run := exec.Command(program)
+	var in []byte
+	for i := range l.local {
+		run.Args = append(run.Args, strconv.Itoa(l.global[i]/l.local[i]))
+	}
+	for _, n := range l.local {
+		run.Args = append(run.Args, strconv.Itoa(n))
+	}
+	run.Args = append(run.Args, strconv.Itoa(4*r.guard))
+	for _, content := range data {
+		run.Args, in = append(run.Args, strconv.Itoa(4*len(content))), append(in, cl.Bytes(content)...)
+	}
+	run.Stdin, run.Stderr = bytes.NewReader(in), os.Stderr
+	out, err := run.Output()
+	if err == nil && len(out) != len(in) {
+		err = fmt.Errorf("%d bytes come back of %d", len(out), len(in))
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, content := range data {
+		after = append(after, make([]float32, len(content)))
+		out = out[copy(cl.Bytes(after[len(after)-1]), out):]
+	}
+	return after, nil
+}
+
+// inCUDA returns the source of a kernel in CUDA C.
+func inCUDA(t *testing.T, spec string) string {
+	t.Helper()
+	return readKernel(t, strings.TrimSuffix(strings.TrimSuffix(spec, ".yaml"), "_square")+".cu")
+}
+
+// cudaProducts are launches of a matrix multiplication in CUDA C, also in configurations that only a user's specification would have.
+func cudaProducts(t *testing.T, k matmulKernel, count, odd int) []trial {
+	t.Helper()
+	trials := k.products(t, k.shapes(), nil, count, 3)
+	if k.odd != nil {
+		trials = append(trials, k.products(t, k.shapes(), k.odd, odd, 4)...)
+	}
+	for i := range trials {
+		p := trials[i].(product)
+		p.source = inCUDA(t, k.spec())
+		trials[i] = p
+	}
+	return trials
+}
+
+// TestCUDALogic runs the kernels in CUDA C on the CPU, for sizes and blocks of all kinds, and compares them with loops in double
+// precision. NDTUNE_LONG=1 makes it 25 times as long.
+func TestCUDALogic(t *testing.T) {
+	needKernels(t)
+	r := newEmulator(t)
+	count := 4
+	if long {
+		count = 100
+	}
+	for _, name := range diffusionKernels {
+		t.Run("diffuse_"+name, func(t *testing.T) {
+			r.run(t, diffusionLaunches(count, inCUDA(t, "diffusion/diffuse_"+name+".yaml"), name == "tiled", r.info))
+		})
+	}
+	for _, k := range matmulKernels {
+		if k.sample > 0 || k.element != "" && k.element != "float" {
+			continue // in OpenCL C only
+		}
+		t.Run("matmul_"+k.String(), func(t *testing.T) { r.run(t, cudaProducts(t, k, count, count/2)) })
+	}
+}
+
+// TestCUDALogicNoticesFaults shows that the emulator would have noticed a barrier or a bound that is missing.
+func TestCUDALogicNoticesFaults(t *testing.T) {
+	needKernels(t)
+	r := newEmulator(t)
+	diffusion := func(name string) trial {
+		return diffusionLaunch{source: inCUDA(t, "diffusion/diffuse_"+name+".yaml"), nx: 40, ny: 20, blockX: 16, blockY: 4, tileX: 1, tileY: 1, spare: 1}
+	}
+	product := func(name string) trial {
+		p := oneProduct(name)(t)[0].(product)
+		p.source = inCUDA(t, "matmul/matmul_"+name+".yaml")
+		return p
+	}
+	for _, fault := range []struct {
+		in             trial
+		takeOut, putIn string
+	}{
+		{diffusion("naive"), "x < nx - 1", "true"},
+		{diffusion("local"), "__syncthreads();", ""},
+		{diffusion("local"), "y < ny - 1", "true"},
+		{diffusion("tiled"), "__syncthreads();", ""},
+		{diffusion("tiled"), "j < patch_x + 2)", "true)"},
+		{product("naive"), "i < size", "i <= size"},
+		{product("local"), "still use these.\n        __syncthreads();", ""},
+		{product("tiled"), "still use this one.\n        __syncthreads();", ""},
+		{product("tiled"), "top + i < size && first + tx < size", "true"},
+		{product("bounds_naive"), "i < k", "i <= k"},
+		{product("bounds_tiled"), "still use these.\n        __syncthreads();", ""},
+		{product("bounds_tiled"), "(row < m && column < n)", "true"},
+	} {
+		if err := without(t, fault.in, fault.takeOut, fault.putIn).check(r, 1); err == nil {
+			t.Errorf("%v: nobody notices %q in the place of %q", fault.in, fault.putIn, fault.takeOut)
+		} else if strings.Contains(err.Error(), "error:") {
+			t.Errorf("%v: %v", fault.in, err)
+		}
+	}
+}
