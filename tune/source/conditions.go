@@ -10,10 +10,14 @@ import (
 // All other text and the conditions themselves stay, and all lines keep their numbers. A condition whose value is not
 // known, such as one over an extension, leaves all its branches in place.
 func Active(text string, given []Macro) string {
-	m := macroTable{}
+	m := tableOf(text)
 	for _, g := range given {
 		m[g.Name] = macroState{g.Text, yes}
 	}
+	return m.active(text)
+}
+
+func (m macroTable) active(text string) string {
 	var out strings.Builder
 	var open conditions
 	left := false // the text before the next directive is left out
@@ -60,11 +64,23 @@ type macroState struct {
 // anyText stands for a text that is not known, or is no number.
 const anyText = "?"
 
+// inCUDA is a macro of CUDA C.
+const inCUDA = "__CUDACC__"
+
+// tableOf returns the table of a source, which may be in CUDA C.
+func tableOf(text string) macroTable {
+	if strings.Contains(text, "__global__") {
+		return macroTable{inCUDA: {anyText, unknown}}
+	}
+	return macroTable{}
+}
+
 func (m macroTable) defined(name string) truth {
 	if d, found := m[name]; found {
 		return d.defined
 	}
-	if strings.HasPrefix(name, "__CUDA") || strings.HasPrefix(name, "__HIP") {
+	_, perhaps := m[inCUDA]
+	if strings.HasPrefix(name, "__CUDA") && !perhaps || strings.HasPrefix(name, "__HIP") {
 		return no // for a source in several languages
 	}
 	if strings.HasPrefix(name, "_") || strings.Contains(name, "_") && IsWord(name) { // float is no macro
@@ -254,4 +270,4 @@ var words = regexp.MustCompile(`^(?:` + strings.Join(strings.Fields(`
 	is_valid_reserve_id set_user_event_status capture_event_profiling_info
 	__\w+ (?:CL|CLK|FP_FAST|ATOMIC|cl)_\w+ M_(?:1_|2_|E|LN|LOG|PI|SQRT)\w* (?:FLT|DBL|HALF)_(?:DIG|EPSILON|MANT|MAX|MIN|RADIX)\w*
 	(?:S?CHAR|UCHAR|U?SHRT|U?INT|U?LONG)_(?:BIT|MAX|MIN) HUGE_VALF? MAXFLOAT INFINITY NAN NULL
-	attribute cmp convergent ext_vector_type flags format kernel_enqueue_flags_t clk_profiling_info overloadable p pure st val`), "|") + `)$`)
+	attribute cmp convergent CUDA(?:RT)?_VERSION ext_vector_type flags format kernel_enqueue_flags_t clk_profiling_info overloadable p pure st val`), "|") + `)$`)

@@ -45,7 +45,7 @@ func Macros(text string) (macros []Macro) {
 // as in #if DEBUG; else no text. A macro for which the source asks whether it is defined is not among them, nor are those of
 // OpenCL C and of compilers.
 func Tested(text string, given []Macro) (macros []Macro) {
-	table, settled := macroTable{}, map[string]bool{"defined": true}
+	table, settled := tableOf(text), map[string]bool{"defined": true}
 	directives := scanDirectives(text).directives
 	for _, d := range directives {
 		switch name, _ := splitMacro(d.argument); d.name {

@@ -38,9 +38,11 @@ func (f *Function) Reads(function string, axis int) bool {
 
 // FindKernel finds a kernel function in a source; nil if its text is not there. The function that conditions choose is not
 // known: FindKernel takes the first of several with the name. If a macro makes the name, it takes the first kernel whose
-// arguments have the given names.
+// arguments have the given names. Of a kernel in CUDA C, which may be a template, it reads the words of OpenCL C that have the same
+// meaning: Calls has get_local_id(0) for threadIdx.x.
 func FindKernel(text, name string, arguments ...string) *Function {
-	all, lines := scan(text)
+	all, lines := asOpenCL(scan(text))
+	name, _, _ = strings.Cut(name, "<")
 	named := func(open int, _ []string) bool { return all[open-1] == name }
 	made := func(_ int, names []string) bool { return len(names) > 0 && slices.Equal(names, arguments) }
 	for _, fits := range []func(open int, names []string) bool{named, made} {

@@ -24,7 +24,7 @@ func LanguageOf(fileName, text string) (Language, error) {
 	extension := strings.ToLower(filepath.Ext(fileName))
 	isCUDA, isHIP := extension == ".cu" || extension == ".cuh", extension == ".hip"
 	if strings.Contains(text, "__global__") || strings.Contains(text, "hip") {
-		active := Active(text, []Macro{{Name: "__OPENCL_VERSION__", Text: anyText}})
+		active := macroTable{"__OPENCL_VERSION__": {anyText, yes}}.active(text)
 		isCUDA = isCUDA || len(Lines(active, "__global__")) > 0
 		isHIP = isHIP || slices.ContainsFunc(scanDirectives(active).directives, directive.includesHIP)
 	}

@@ -25,7 +25,7 @@ func Override(text string, macros, others []string) (string, []Redefinition) {
 		return text, nil
 	}
 	directives := scanDirectives(text).directives
-	table := macroTable{}
+	table := tableOf(text)
 	for _, d := range directives {
 		if name, _ := splitMacro(d.argument); d.name == "define" || d.name == "undef" {
 			table[name] = macroState{anyText, unknown}
