@@ -8,6 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/score"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -51,19 +52,27 @@ type Definition struct {
 	MaxEvaluations int
 }
 
-// A Kernel is the function to tune and its source: OpenCL C or a SPIR-V module. Exactly one of Source, File,
+// A Kernel is the function to tune and its source: OpenCL C, a SPIR-V module or CUDA C. Exactly one of Source, File,
 // Func and Command is set.
 type Kernel struct {
-	Name         string // of the function; of a pipeline, only a title
+	// Name is that of the function; of a pipeline, only a title. In CUDA C it may be an instance of a template, such as
+	// add<float, {block_size_x}>: the values of expressions replace {…} as in BuildOptions.
+	Name string
+
+	// Language is that of the source. "": [source.LanguageOf] finds it, and what Func or Command makes is OpenCL C.
+	Language source.Language
+
+	CUDA *KernelText // the same kernel in CUDA C, where Source or File is in OpenCL C; nil: there is none
+
 	Source       string
 	File         string                                    // path of the source
 	SourceName   string                                    // of the source in the messages of compilers; default: the File, or "source"
 	Func         func(space.Configuration) (string, error) // makes the source of a configuration
-	BuildOptions []string                                  // for the OpenCL compiler, one option each
+	BuildOptions []string                                  // for the compiler, one option each
 
 	// Target is the target for which the driver's assembler builds the program, such as sm_90a, if it refuses the program
-	// without it. The values of expressions replace {…} as in BuildOptions. "": the driver's choice. Only NVIDIA's
-	// driver has targets.
+	// without it; of CUDA C, the architecture. The values of expressions replace {…} as in BuildOptions. "": the driver's choice. Only
+	// NVIDIA's driver has targets.
 	Target string
 
 	// Command answers each configuration, a line of JSON, with its source, another one. See problem.Problem.Generate.
@@ -78,6 +87,9 @@ type Kernel struct {
 	// replace the directives. The directives of a source that Func makes are not replaced.
 	IncludeDirs []string
 }
+
+// A KernelText is a source with its name: see the fields of [Kernel]. One of Source and File is set.
+type KernelText struct{ Source, File, SourceName string }
 
 // A Verification describes the correct output. Exactly one of Problem, Files, Expected, Reference, Check
 // and Command is set.

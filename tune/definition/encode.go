@@ -98,7 +98,7 @@ var peaks = regexp.MustCompile(`device\W+peak`)
 // ReadsPeaks reports whether an expression of a definition without functions may read device.peak.
 func (d *Definition) ReadsPeaks() bool {
 	texts := d.withArrays(func(*array.Array) *array.Array { return &array.Array{} })
-	texts.Kernel.Source = ""
+	texts.Kernel.Source, texts.Kernel.CUDA = "", nil
 	var text bytes.Buffer
 	err := gob.NewEncoder(&text).Encode(texts)
 	return err != nil || peaks.Match(text.Bytes())

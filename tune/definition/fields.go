@@ -26,7 +26,7 @@ func (d *Definition) beyondData() (functions, commands, files []string) {
 	k := &d.Kernel
 	note(&functions, "kernel.func", k.Func != nil)
 	note(&commands, "kernel.command", k.Command != nil)
-	note(&files, "kernel.file", k.File != "")
+	note(&files, "kernel.file", k.File != "" || k.CUDA != nil && k.CUDA.File != "")
 	note(&files, "kernel.include_dirs", len(k.IncludeDirs) > 0 && k.Command == nil)
 	for _, a := range d.Arguments {
 		note(&files, "arguments."+a.Name+".fill", a.Fill.File != "")

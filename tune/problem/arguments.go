@@ -9,6 +9,7 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/source"
 )
 
 // An Argument is a compiled [definition.Argument].
@@ -168,6 +169,8 @@ func (p compiler) refuseContent(field string, given definition.Argument, kind de
 // compileUntyped compiles an image or a sampler, which have no type.
 func (p compiler) compileUntyped(field string, a *Argument) {
 	switch {
+	case slices.Contains(p.Languages(), source.CUDA):
+		p.addf(field, "%s is %s, which a kernel in CUDA C cannot take; give it a buffer", a.Name, a.Kind.WithArticle())
 	case a.Type != "":
 		p.addf(field+".type", "%s has no type; the format of an image says what its pixels are", a.Kind.WithArticle())
 	case a.Kind == definition.SamplerArgument:

@@ -38,7 +38,7 @@ func digestOf(c canonicalProblem) string {
 
 // KernelDigest returns a text that identifies the kernel and its launch, whatever the size of the problem:
 // a configuration that was the best before it changed need not be valid after it. It covers the source
-// with all that it includes, build options, names of parameters and constants, types of arguments, shapes and formats of images, the
+// with all that it includes, its language, build options, names of parameters and constants, types of arguments, shapes and formats of images, the
 // expressions of the launch, the state of the caches and the settings of the device. It covers neither numbers that are the values of
 // constants or the problem size, nor data, nor the values that parameters can have. The values of other
 // constants are part of the code: double instead of float is another kernel.
@@ -48,7 +48,7 @@ func digestOf(c canonicalProblem) string {
 func (p *Problem) KernelDigest() string {
 	all := p.canonical()
 	c := canonicalProblem{
-		Kernel: all.Kernel, Source: all.Source, BuildOptions: all.BuildOptions, Target: all.Target, ProblemSize: withoutNumbers(all.ProblemSize),
+		Kernel: all.Kernel, Source: all.Source, BuildOptions: all.BuildOptions, Target: all.Target, Language: all.Language, ProblemSize: withoutNumbers(all.ProblemSize),
 		BlockSize: all.BlockSize, GridDiv: all.GridDiv, GlobalOffset: all.GlobalOffset, Stages: slices.Clone(all.Stages),
 		Generator: all.Generator, Parameters: p.parameters.Names(), Timing: cacheDigest(p.Timing().Cache),
 		Settings: all.Settings,
@@ -107,7 +107,8 @@ func withoutSizes(stages []definition.Stage) {
 type canonicalProblem struct {
 	Kernel, Source    string
 	BuildOptions      string
-	Target            string `json:",omitempty"`
+	Target            string          `json:",omitempty"`
+	Language          source.Language `json:",omitempty"` // unless it is OpenCL C
 	Constants         []string
 	ProblemSize       []definition.Expr
 	BlockSize         [3]definition.Expr
@@ -156,6 +157,9 @@ func (p *Problem) canonical() canonicalProblem {
 		Stages: portableStages(d.Stages), Metrics: fmt.Sprintf("%q", d.Metrics), Measure: p.canonicalMeasure(),
 		BuildRestrictions: d.BuildRestrictions, Objective: p.Objective(), Seed: d.Seed, Timing: timingDigest(p.Timing()),
 		Settings: slices.SortedFunc(slices.Values(d.Measure.Settings), func(a, b definition.Setting) int { return strings.Compare(a.Name, b.Name) }),
+	}
+	if p.language != source.OpenCL {
+		c.Language = p.language
 	}
 	switch {
 	case d.Kernel.Func != nil:

@@ -22,10 +22,24 @@ type Launch struct {
 	LocalBytes []int
 }
 
+// CUDA has no driver that chooses block sizes, and a limit of the blocks in y and z, which is the same for all cards.
+const (
+	noBlockSize = "the block size is 0, which leaves it to the driver; CUDA C needs one"
+	maxCUDAGrid = 65535
+)
+
 func (l *Launch) exceededLimit(d hardware.Device) string {
 	r := l.NDRange
 	if n := r.WorkItems(); d.MaxWorkGroupSize > 0 && n > d.MaxWorkGroupSize {
 		return fmt.Sprintf("work-group of %s = %d work-items > device limit %d", product(r.WorkGroup()), n, d.MaxWorkGroupSize)
+	}
+	if d.IsCUDA() && r.Local[0] == 0 {
+		return noBlockSize
+	}
+	for i, n := range r.Grid {
+		if d.IsCUDA() && i > 0 && n > maxCUDAGrid {
+			return fmt.Sprintf("%d blocks in dimension %s > CUDA's limit %d", n, definition.Dimensions[i], maxCUDAGrid)
+		}
 	}
 	for i, n := range r.WorkGroup() {
 		if i < len(d.MaxWorkItemSizes) && n > d.MaxWorkItemSizes[i] {
@@ -88,7 +102,8 @@ func Parts(launches []Launch) []Part {
 // A Step is a compiled [definition.Stage], the launch of a kernel or a list of steps. A problem that is no pipeline has one, of its kernel with
 // all arguments.
 type Step struct {
-	Kernel string // "": Steps
+	Kernel string  // "": Steps
+	name   *Option // the kernel's in a configuration; nil: Kernel
 	Shape
 	Arguments []int // in the order of the kernel: indices of Problem.Arguments
 	Repeated  bool  // every launch has the same sizes and scalars
@@ -102,6 +117,9 @@ type Step struct {
 // Expressions returns the expressions of the sizes of a step and of those within it, without those of arguments.
 func (s *Step) Expressions() []*expression.Expression {
 	all := append(s.Shape.Expressions(), s.Repeat)
+	if s.name != nil {
+		all = append(all, s.name.Values...)
+	}
 	for _, inner := range s.Steps {
 		all = append(all, inner.Expressions()...)
 	}
@@ -216,7 +234,13 @@ func (d *derivation) launch(s *Step) (*Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Launch{Kernel: s.Kernel, NDRange: r, Scalars: make([][]byte, len(s.Arguments)), LocalBytes: make([]int, len(s.Arguments))}
+	kernel := s.Kernel
+	if s.name != nil {
+		if kernel, err = s.name.In(d.env); err != nil {
+			return nil, fmt.Errorf("kernel.name: %w", err)
+		}
+	}
+	l := &Launch{Kernel: kernel, NDRange: r, Scalars: make([][]byte, len(s.Arguments)), LocalBytes: make([]int, len(s.Arguments))}
 	for place, i := range s.Arguments {
 		a := &d.arguments[i]
 		switch a.Kind {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -21,7 +22,7 @@ const (
 func (p compiler) compileStages() {
 	d := p.definition
 	if len(d.Stages) == 0 {
-		s := Step{Kernel: d.Kernel.Name, Shape: p.compileShape("", d.Shape()), Repeated: true}
+		s := Step{Kernel: d.Kernel.Name, name: p.compileName("kernel.name", d.Kernel.Name), Shape: p.compileShape("", d.Shape()), Repeated: true}
 		for i := range p.arguments {
 			s.Arguments = append(s.Arguments, i)
 		}
@@ -60,6 +61,10 @@ func (p compiler) compileList(field string, list []definition.Stage, indices []s
 
 func (p compiler) compileStage(field string, given definition.Stage, indices []string) Step {
 	s := Step{Kernel: given.Kernel, Index: given.Index}
+	if given.Kernel != "" {
+		p.checkName(field+".name", given.Kernel)
+		s.name = p.compileName(field+".name", given.Kernel)
+	}
 	if given.Repeat != "" {
 		s.Repeat = p.compile(field+".repeat", given.Repeat, func(e *expression.Expression) error {
 			_, err := repetitions(e, p.constants)
@@ -94,8 +99,6 @@ func (p compiler) compileStage(field string, given definition.Stage, indices []s
 		}
 		s.Steps = inner.compileList(field+".kernels", given.Stages, indices)
 		return s
-	case !space.IsIdentifier(given.Kernel):
-		p.addf(field+".name", "%q is not the name of a kernel function", given.Kernel)
 	}
 	inner.fieldErrors = &fieldErrors{}
 	s.Shape = inner.compileShape(field+".", given.Shape.Or(p.definition.Shape()))
@@ -204,31 +207,31 @@ func (p compiler) compileShape(prefix string, given definition.Shape) (s Shape) 
 	if n := len(given.ProblemSize); n < 1 || n > 3 {
 		p.addf(prefix+"problem_size", "has %d dimensions; want one to three", n)
 	}
-	for i, source := range given.ProblemSize {
-		s.ProblemSize = append(s.ProblemSize, p.compileSize(fmt.Sprintf("%sproblem_size[%d]", prefix, i), source))
+	for i, text := range given.ProblemSize {
+		s.ProblemSize = append(s.ProblemSize, p.compileSize(fmt.Sprintf("%sproblem_size[%d]", prefix, i), text))
 	}
 	for i, dim := range definition.Dimensions {
-		source, field := given.BlockSize[i], prefix+"block_size."+dim
-		if name := "block_size_" + dim; source == "" {
+		text, field := given.BlockSize[i], prefix+"block_size."+dim
+		if name := "block_size_" + dim; text == "" {
 			if _, ok := p.scope[name]; !ok {
 				continue
 			}
-			source = name
+			text = name
 		}
 		number := p.compileSize
 		if i == 0 { // 0 leaves the choice to the driver
 			number = p.compileCount
 		}
-		s.BlockSize[i] = number(field, source)
+		s.BlockSize[i] = number(field, text)
 	}
 	isDivisor := func(e *expression.Expression) error {
 		_, _, err := divisor("the divisor", e, p.constants)
 		return err
 	}
 	for i, dim := range definition.Dimensions {
-		for j, source := range given.GridDiv[i] {
+		for j, text := range given.GridDiv[i] {
 			field := fmt.Sprintf("%sgrid_div.%s[%d]", prefix, dim, j)
-			s.GridDiv[i] = append(s.GridDiv[i], p.compile(field, source, isDivisor))
+			s.GridDiv[i] = append(s.GridDiv[i], p.compile(field, text, isDivisor))
 		}
 		if given.GridDiv[i] == nil && s.BlockSize[i] != nil {
 			s.GridDiv[i] = []*expression.Expression{s.BlockSize[i]}
@@ -237,8 +240,18 @@ func (p compiler) compileShape(prefix string, given definition.Shape) (s Shape) 
 	if len(given.GlobalOffset) > len(given.ProblemSize) {
 		p.addf(prefix+"global_offset", "has %d dimensions, problem_size %d", len(given.GlobalOffset), len(given.ProblemSize))
 	}
-	for i, source := range given.GlobalOffset {
-		s.GlobalOffset = append(s.GlobalOffset, p.compileCount(fmt.Sprintf("%sglobal_offset[%d]", prefix, i), source))
+	for i, text := range given.GlobalOffset {
+		s.GlobalOffset = append(s.GlobalOffset, p.compileCount(fmt.Sprintf("%sglobal_offset[%d]", prefix, i), text))
+	}
+	if slices.Contains(p.Languages(), source.CUDA) {
+		if given.GlobalOffset != nil {
+			p.addf(prefix+"global_offset", "global ids of CUDA C begin with 0")
+		}
+		if e := s.BlockSize[0]; e != nil && p.fixed(e) {
+			if n, err := e.Int(p.constants); err == nil && n == 0 {
+				p.addf(prefix+"block_size.x", "%s", noBlockSize)
+			}
+		}
 	}
 	return s
 }

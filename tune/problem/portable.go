@@ -20,7 +20,7 @@ func (e *FunctionError) Error() string {
 }
 
 // Portable returns a definition that makes the same problem in another process: one with the same
-// digest and variants, for which [New] reads no file. Its sources are resolved, and Data and
+// digest and variants, in the language of the problem alone, for which [New] reads no file. Its sources are resolved, and Data and
 // Verify.Expected hold the content of files as *array.Array. It can be encoded by encoding/gob. The
 // arrays belong to the problem and must not be changed. The error for a problem with Go functions is a
 // [FunctionError].
@@ -49,7 +49,9 @@ func (p *Problem) EncodeInto(memory func(size int) []byte) ([]byte, error) {
 func (p *Problem) portable() definition.Definition {
 	d := p.definition
 	k := d.Kernel
-	d.Kernel = definition.Kernel{Name: k.Name, Source: p.source, BuildOptions: k.BuildOptions, Target: k.Target, SourceName: p.SourceName()}
+	d.Kernel = definition.Kernel{
+		Name: k.Name, Language: p.language, Source: p.source, BuildOptions: k.BuildOptions, Target: k.Target, SourceName: p.SourceName(),
+	}
 	if k.Command != nil {
 		d.Kernel.Command, d.Kernel.CommandDigest, d.Kernel.IncludeDirs = k.Command, p.commandDigest(), k.IncludeDirs
 	}

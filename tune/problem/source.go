@@ -21,9 +21,6 @@ import (
 
 func (p compiler) compileKernel() {
 	k := p.definition.Kernel
-	if !space.IsIdentifier(k.Name) && (k.Name != "" || !p.IsPipeline()) {
-		p.addf("kernel.name", "%q is not the name of a kernel function", k.Name)
-	}
 	switch given := count(k.Source != "", k.File != "", k.Func != nil, k.Command != nil); {
 	case given == 0:
 		p.addf("kernel", "the source is missing: give a file, the source itself or a command")
@@ -40,12 +37,22 @@ func (p compiler) compileKernel() {
 		}
 		p.source = text
 	case len(k.IncludeDirs) > 0 && k.Source != "":
-		text, err := resolveText(k.Name+".cl", k.Source, "", k.IncludeDirs)
+		text, err := resolveText(p.ownName(k.Source), k.Source, "", k.IncludeDirs)
 		p.add("kernel.source", err)
 		p.source = text
 	default:
 		p.source = k.Source
 	}
+	p.findLanguage()
+}
+
+// ownName returns the name of a source without a file, such as add.cl.
+func (p *Problem) ownName(text string) string {
+	k := p.definition.Kernel
+	if found, _ := source.LanguageOf(k.SourceName, text); cmp.Or(k.Language, found) == source.CUDA {
+		return p.KernelName() + ".cu"
+	}
+	return p.KernelName() + ".cl"
 }
 
 // resolveText replaces the #include directives of a source that has no file. Names are relative to a folder,
@@ -110,13 +117,16 @@ func (p *Problem) Generate(ctx context.Context, v *Variant, generator *process.P
 	if !p.generated() {
 		return nil
 	}
-	source, err := p.makeSource(ctx, v.Configuration, generator)
+	text, err := p.makeSource(ctx, v.Configuration, generator)
 	if err != nil {
 		return err
 	}
-	source, _ = p.override(source)
+	if found, err := source.LanguageOf("", text); err != nil || p.language == source.OpenCL && found != p.language {
+		return cmp.Or(err, errors.New("the source that is made is in CUDA C: the specification has to say so, by kernel.language: cuda"))
+	}
+	text, _ = p.override(text)
 	_, words, values := p.defines(v.Configuration)
-	v.SetSource(source, words+values)
+	v.SetSource(text, words+values)
 	return nil
 }
 
@@ -142,7 +152,7 @@ func (p *Problem) makeSource(ctx context.Context, c space.Configuration, generat
 	}
 	// A name without folders: the text does not depend on the place of the specification.
 	k := p.definition.Kernel
-	if source, err = resolveText(p.KernelName()+".cl", source, within(k.Command.Dir, "."), k.IncludeDirs); err != nil {
+	if source, err = resolveText(p.ownName(source), source, within(k.Command.Dir, "."), k.IncludeDirs); err != nil {
 		err = fmt.Errorf("kernel.command: %w", err)
 	}
 	return source, err

@@ -14,10 +14,10 @@ import (
 // A Variant is the kernel of one configuration, with all that depends on the configuration.
 type Variant struct {
 	Configuration space.Configuration
-	Source        string   // OpenCL C or a SPIR-V module; "": Problem.Generate makes it
+	Source        string   // OpenCL C, a SPIR-V module or CUDA C; "": Problem.Generate makes it
 	Prologue      int      // number of lines before the kernel's own in Source; the last is #line 1
 	Options       []string // for the compiler, one option each
-	Target        string   // of the assembler; "": the driver's choice
+	Target        string   // of the assembler; "": the driver's choice, or that of the options
 	Launches      []Launch // in order; one, except in a pipeline
 
 	// By argument: the elements of a buffer or an image; the pixels of an image in each dimension; and the
@@ -99,6 +99,12 @@ func (p *Problem) Variant(c space.Configuration, d hardware.Device) (*Variant, e
 	}
 	if err := p.fillLaunch(v, env); err != nil {
 		return nil, err
+	}
+	if p.language == source.CUDA {
+		v.Options = append(v.Options, nameOptions(v.Launches)...)
+		if v.Target != "" {
+			v.Options, v.Target = append(v.Options, "--gpu-architecture="+v.Target), ""
+		}
 	}
 	if err := p.fillVerification(v, env); err != nil {
 		return nil, err

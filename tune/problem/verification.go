@@ -12,6 +12,7 @@ import (
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/score"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -122,12 +123,17 @@ func (p compiler) compileReference(given *definition.Verification, v *verificati
 	d := *given.Problem
 	d.Verify = nil // a reference is not itself verified
 	d.Seed = p.definition.Seed
+	if p.language == source.CUDA {
+		d = inCUDA(d)
+	}
 	reference, err := New(d)
 	if err != nil {
 		p.add("verify.spec", err)
 		return
 	}
-	v.reference = reference
+	if v.reference = reference; p.language == source.OpenCL && reference.language == source.CUDA {
+		p.addf("verify.spec", "the reference is written in CUDA C, and the kernel in OpenCL C: no device takes both")
+	}
 	if v.configuration, err = reference.evaluate(given.Configuration, p.constants); err != nil {
 		p.errs = append(p.errs, err)
 		return

@@ -17,6 +17,14 @@ const (
 	CUDA   Language = "cuda"
 )
 
+// Name returns the name of a language for people.
+func (l Language) Name() string {
+	if l == CUDA {
+		return "CUDA C"
+	}
+	return "OpenCL C"
+}
+
 // LanguageOf returns the language of a source, which has a file name or "". It is CUDA C if the name ends in .cu or .cuh, or if the word
 // __global__ stands outside of comments, strings and conditions that do not hold in OpenCL C; else it is OpenCL C. A name that ends in .hip,
 // or a text that includes headers of HIP, is an error.

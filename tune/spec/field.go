@@ -27,6 +27,7 @@ type document struct {
 	checked    map[string]space.Value // of check.set
 	unverified bool                   // verify is not read
 	sourcePath string                 // of the kernel, where it is a file
+	cudaPath   string                 // of the kernel in CUDA C beside OpenCL C
 	reference  string                 // the specification that verify names
 
 	note func(path, typ, meaning string) // gets the keys that readers know, for the reference of the format; then no value is read

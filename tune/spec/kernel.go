@@ -16,18 +16,21 @@ import (
 
 // kernel reads the kernel with its source, in which included files replace their directives.
 func (f field) kernel() (k definition.Kernel) {
-	var file, source, options field
+	var source, options field
+	var files [2]field
 	var command definition.Command
 	var dirs []string
 	f.keys(
 		key("name", &k.Name, field.text).means("text", "the name of the kernel function; required, except for a pipeline"),
-		key("file", &file, field.itself).means("path or list", "the source files, concatenated in this order; one of file, source and command is required"),
+		key("language", &k.Language, field.language).means("text", "opencl or cuda; default: that of the source"),
+		key("file", &files, field.sourceFiles).
+			means("path, list or mapping", "the source files, concatenated in this order; one of file, source and command is required"),
 		key("source", &source, field.itself).means("text", "the source itself"),
 		key("command", &command.Args, field.command).
 			means("list", "a program with its arguments that makes the source of a configuration"),
 		key("timeout", &command.Timeout, field.duration).means("duration", "the time that an answer may take; default: 1m"),
-		key("build_options", &options, field.itself).means("text or list", "options for the OpenCL compiler"),
-		key("target", &k.Target, field.text).means("text", "the target of the driver's assembler, such as sm_90a"),
+		key("build_options", &options, field.itself).means("text or list", "options for the compiler"),
+		key("target", &k.Target, field.text).means("text", "the target of the driver's assembler, or the architecture of CUDA C, such as sm_90a"),
 	)
 	if options.node != nil {
 		k.BuildOptions, dirs = options.buildOptions()
@@ -46,11 +49,30 @@ func (f field) kernel() (k definition.Kernel) {
 	case f.has("command"):
 		k.IncludeDirs = dirs
 	case f.has("file"):
-		k.Source, k.SourceName = file.sourceFile(dirs)
+		if cuda := files[1]; cuda.node != nil {
+			k.CUDA = &definition.KernelText{}
+			k.CUDA.Source, k.CUDA.SourceName = cuda.sourceFile(dirs)
+			f.cudaPath = f.sourcePath
+		}
+		k.Source, k.SourceName = files[0].sourceFile(dirs)
 	default:
 		k.Source, k.SourceName = source.resolveText(source.text(), dirs)
 	}
 	return k
+}
+
+func (f field) language() source.Language { return source.Language(f.text()) }
+
+// sourceFiles returns the fields with the files of the source, the second one those in CUDA C beside OpenCL C.
+func (f field) sourceFiles() (files [2]field) {
+	if f.node.Kind != yaml.MappingNode {
+		return [2]field{f}
+	}
+	f.keys(
+		key("opencl", &files[0], field.itself).means("path or list", "the source files in OpenCL C").required(),
+		key("cuda", &files[1], field.itself).means("path or list", "the source files in CUDA C").required(),
+	)
+	return files
 }
 
 // sourceFile reads the source from the file that the field names, and returns its name. The paths of its #line

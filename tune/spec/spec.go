@@ -22,6 +22,7 @@ import (
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -36,7 +37,19 @@ type Spec struct {
 	// CheckConstants are constants that have other values than in the definition if [check.Run] simulates.
 	CheckConstants map[string]space.Value
 
-	place func(field string, err error) *Error // gives an error of a field of the definition its position
+	cudaPath string                               // of the source in CUDA C beside OpenCL C
+	place    func(field string, err error) *Error // gives an error of a field of the definition its position
+}
+
+// In returns the specification with the problem in one of its languages: see [problem.Problem.In].
+func (s *Spec) In(l source.Language) (*Spec, error) {
+	p, err := s.Problem.In(l)
+	if err != nil || p == s.Problem {
+		return s, err
+	}
+	in := *s
+	in.Problem, in.Definition, in.SourcePath = p, p.Definition(), s.cudaPath
+	return &in, nil
 }
 
 // Space constructs the search space on a device. Errors of restrictions are [Errors].
@@ -118,7 +131,7 @@ func (d *document) load(root *yaml.Node, o Options) (*Spec, error) {
 		return nil, d.errs
 	}
 	return &Spec{
-		Path: d.path, SourcePath: d.sourcePath, Definition: given, Problem: problem, Sizes: d.sizes, CheckConstants: d.checked, place: d.placed,
+		Path: d.path, SourcePath: d.sourcePath, Definition: given, Problem: problem, Sizes: d.sizes, CheckConstants: d.checked, cudaPath: d.cudaPath, place: d.placed,
 	}, nil
 }
 

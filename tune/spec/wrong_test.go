@@ -14,6 +14,9 @@ func library() fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for name, text := range map[string]string{
 		"add.cl":            "__kernel void add(__global float *c) { c[get_global_id(0)] = 1; }\n",
+		"add.cu":            "__global__ void add(float *c) { c[threadIdx.x] = 1; }\n",
+		"add.hip":           "__global__ void add(float *c) { c[threadIdx.x] = 1; }\n",
+		"cuda.yaml":         strings.Replace(good, "add.cl", "add.cu", 1),
 		"empty.cl":          " \n",
 		"good.yaml":         good,
 		"self.cl":           "#include \"self.cl\"\n",

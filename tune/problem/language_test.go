@@ -1,0 +1,159 @@
+package problem
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ndtune/ndtune/tune/definition"
+	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/source"
+	"github.com/ndtune/ndtune/tune/space"
+)
+
+const saxpyInCUDA = "__global__ void saxpy(float *y, const float *x, float a, unsigned n) {}"
+
+var h200 = hardware.Device{Platform: hardware.CUDA, MaxWorkGroupSize: 1024}
+
+func inBoth() definition.Definition {
+	d := saxpy()
+	d.Kernel.CUDA = &definition.KernelText{Source: saxpyInCUDA, SourceName: "saxpy.cu"}
+	return d
+}
+
+func TestTwoLanguages(t *testing.T) {
+	plain, both := mustProblem(t, saxpy()), mustProblem(t, inBoth())
+	if got := plain.Languages(); !slices.Equal(got, []source.Language{source.OpenCL}) {
+		t.Errorf("languages of OpenCL C: %v", got)
+	}
+	if got := both.Languages(); !slices.Equal(got, []source.Language{source.OpenCL, source.CUDA}) || both.Language() != source.OpenCL {
+		t.Errorf("languages of two files: %v, and %v", got, both.Language())
+	}
+	if plain.Digest() != both.Digest() || plain.KernelDigest() != both.KernelDigest() || plain.MeasurementDigest() != both.MeasurementDigest() {
+		t.Error("the file in CUDA C changes the digest of the problem in OpenCL C")
+	}
+	cuda, err := both.In(source.CUDA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := saxpy()
+	d.Kernel.Source, d.Kernel.SourceName = saxpyInCUDA, "saxpy.cu"
+	if alone := mustProblem(t, d); alone.Digest() != cuda.Digest() || alone.Language() != source.CUDA {
+		t.Error("a problem in CUDA C is another one than that in CUDA C of two")
+	}
+	if v, err := cuda.Variant(configurationOf(t, cuda, nil), h200); err != nil || v.Source != saxpyInCUDA || cuda.SourceName() != "saxpy.cu" {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if same, err := both.In(source.OpenCL); err != nil || same != both {
+		t.Error("the problem is in OpenCL C already")
+	}
+	if _, err := plain.In(source.CUDA); err == nil || err.Error() != "the kernel saxpy is written in OpenCL C, not in CUDA C" {
+		t.Error(err)
+	}
+	for name, digest := range map[string]func(*Problem) string{
+		"digest": (*Problem).Digest, "kernel digest": (*Problem).KernelDigest, "measurement digest": (*Problem).MeasurementDigest,
+	} {
+		d := saxpy()
+		d.Kernel.Language = source.CUDA // of the same text
+		if digest(mustProblem(t, d)) == digest(plain) {
+			t.Errorf("the %s does not cover the language", name)
+		}
+	}
+}
+
+// A process that gets a problem in CUDA C makes the same one, though it knows no file.
+func TestPortableLanguages(t *testing.T) {
+	both := inBoth()
+	reference := inBoth()
+	both.Verify = &definition.Verification{Problem: &reference, Configuration: map[string]space.Value{"block_size_x": 32, "unroll": 1}}
+	generated := saxpy()
+	generated.Kernel = definition.Kernel{Name: "saxpy", Language: source.CUDA, Command: &definition.Command{Args: []string{"none"}}, CommandDigest: "known"}
+	for _, d := range []definition.Definition{both, generated} {
+		p := mustProblem(t, d)
+		cuda, err := p.In(source.CUDA)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, _, _ := cuda.Reference(); r != nil && r.Language() != source.CUDA {
+			t.Error("the reference stays in OpenCL C")
+		}
+		for _, p := range []*Problem{p, cuda} {
+			portable, err := p.Portable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := mustProblem(t, portable)
+			if again.Digest() != p.Digest() || !slices.Equal(again.Languages(), []source.Language{p.Language()}) {
+				t.Errorf("elsewhere, the problem in %v is in %v, or another one", p.Language(), again.Languages())
+			}
+		}
+	}
+}
+
+func TestTemplates(t *testing.T) {
+	d := saxpy()
+	d.Kernel.Source, d.Kernel.Target = saxpyInCUDA, "sm_90a"
+	d.Kernel.Name = "ns::saxpy<float, {unroll * 2}>"
+	p := mustProblem(t, d)
+	v, err := p.Variant(configurationOf(t, p, map[string]space.Value{"unroll": 2}), h200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := v.OptionLine()
+	if v.Launches[0].Kernel != "ns::saxpy<float, 4>" || strings.Count(line, `-ndtune-name="ns::saxpy<float, 4>"`) != 1 {
+		t.Errorf("kernel %q, options %s", v.Launches[0].Kernel, line)
+	}
+	if v.Target != "" || !strings.Contains(line, "--gpu-architecture=sm_90a") {
+		t.Errorf("target %q, options %s", v.Target, line)
+	}
+	if text, err := p.ProgramOptions(v.Configuration, h200); err != nil || strings.Contains(text, "-ndtune") {
+		t.Errorf("options for a program: %s, %v", text, err)
+	}
+	for _, notice := range p.Notices() {
+		if strings.Contains(notice, "no effect") {
+			t.Error(notice, "(the name reads unroll)")
+		}
+	}
+
+	d.Kernel.Name, d.Stages = "", []definition.Stage{{Kernel: "saxpy<{unroll}>", Repeat: "3"}, {Kernel: "plain"}, {Kernel: "saxpy<1>"}}
+	p = mustProblem(t, d)
+	if v, err = p.Variant(configurationOf(t, p, nil), h200); err != nil || strings.Count(v.OptionLine(), "-ndtune-name=") != 1 {
+		t.Errorf("of a pipeline: %v, %v", v, err)
+	}
+}
+
+func TestLimitsOfCUDA(t *testing.T) {
+	for _, c := range []struct{ size, want string }{
+		{"[65535]", ""}, {"[65536]", "65536 blocks in dimension y > CUDA's limit 65535"},
+	} {
+		d := saxpy()
+		d.ProblemSize = []definition.Expr{"200000", strings.Trim(c.size, "[]")}
+		p := mustProblem(t, d)
+		configuration := configurationOf(t, p, nil)
+		if got := p.ExceededLimit(configuration, h200); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+		if got := p.ExceededLimit(configuration, hardware.Device{}); got != "" {
+			t.Errorf("OpenCL has a limit: %q", got)
+		}
+	}
+	d := saxpy()
+	d.Kernel.Source, d.BlockSize[0] = saxpyInCUDA, "unroll - 1"
+	p := mustProblem(t, d)
+	if got := p.ExceededLimit(configurationOf(t, p, map[string]space.Value{"unroll": 1}), h200); got != noBlockSize {
+		t.Errorf("%q, want %q", got, noBlockSize)
+	}
+}
+
+func TestGeneratedLanguage(t *testing.T) {
+	d := saxpy()
+	d.Kernel.Source = ""
+	d.Kernel.Func = func(space.Configuration) (string, error) { return saxpyInCUDA, nil }
+	if _, err := generate(t, d, nil); err == nil || !strings.Contains(err.Error(), "kernel.language: cuda") {
+		t.Errorf("a function makes CUDA C, and nobody says so: %v", err)
+	}
+	d.Kernel.Language = source.CUDA
+	if v, err := generate(t, d, nil); err != nil || v.Source != saxpyInCUDA {
+		t.Errorf("%v, %v", v, err)
+	}
+}
