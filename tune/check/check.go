@@ -5,7 +5,7 @@
 // Its types: a [Check] makes a [Report], which has a [Finding] for each fault.
 //
 // The simulator Oclgrind sees each access of each work-item, and names its line. It is slow: constants can have other values
-// there (see [Options]). A real device runs the problem as it is, between guard zones and on poisoned memory (see package device); it
+// there (see [Options]). NVIDIA's compute-sanitizer does so for CUDA C, on the device. A real device runs the problem as it is, between guard zones and on poisoned memory (see package device); it
 // sees only traces of faults in the content of buffers, but those of its own compiler and its own hardware too.
 //
 // A configuration that passes has no fault that shows on this data, at this size. That is no proof.
@@ -47,7 +47,8 @@ import (
 // Options of [Run]. At least one of Simulator and Device is set.
 type Options struct {
 	Simulator string                 // the library of [Oclgrind]; "": configurations are not simulated
-	Set       map[string]space.Value // constants that have other values in the simulation
+	Sanitizer string                 // the program of [Sanitizer], which works on Device; "": it is not used
+	Set       map[string]space.Value // constants that have other values in both
 
 	// File is the name of the file of the kernel's source, for lines that are in no other file; "": input.cl.
 	File string
@@ -75,7 +76,7 @@ type Report struct {
 	Spec     string    `json:"specification,omitempty"`
 	Kernel   string    `json:"kernel"`
 	Findings []Finding `json:"findings"`
-	Runs     []Check   `json:"runs"` // in the order in which they were chosen, those of the simulator before those of a device
+	Runs     []Check   `json:"runs"` // in the order in which they were chosen, those of the simulator or the sanitizer before those of a device
 	Chosen   int       `json:"configurations"`
 	Pairs    int       `json:"pairs,omitempty"`   // of values that the configurations cover
 	Stopped  string    `json:"stopped,omitempty"` // why not all were checked
@@ -131,11 +132,20 @@ type checker struct {
 	done     int
 }
 
-// A job is the check of a configuration in one of two ways.
+// A job is the check of a configuration in one way.
 type job struct {
 	configuration space.Configuration
-	simulate      bool
+	way           way
 }
+
+// A way is one to check a configuration.
+type way int
+
+const (
+	simulated way = iota // in Oclgrind
+	sanitized            // under compute-sanitizer
+	rehearsed            // on a device
+)
 
 // Run checks configurations of a problem. If the context ends, it returns what was found until then. The error says that nothing can be
 // checked at all.
@@ -152,12 +162,11 @@ func Run(ctx context.Context, p *problem.Problem, configurations []space.Configu
 	o.Launches, o.Limit, o.Jobs = cmp.Or(o.Launches, DefaultLaunches), cmp.Or(o.Limit, DefaultLimit), max(1, o.Jobs)
 	k := &checker{Options: o, problem: p, folder: folder}
 	var jobs []job
-	for _, simulate := range []bool{true, false} {
-		if simulate && o.Simulator == "" || !simulate && o.Device == "" {
-			continue
-		}
+	for w, wanted := range []bool{simulated: o.Simulator != "", sanitized: o.Sanitizer != "", rehearsed: o.Device != ""} {
 		for _, c := range configurations {
-			jobs = append(jobs, job{c, simulate})
+			if wanted {
+				jobs = append(jobs, job{c, way(w)})
+			}
 		}
 	}
 	limited, cancel := ctx, context.CancelFunc(func() {})
@@ -211,9 +220,15 @@ func (k *checker) one(ctx context.Context, i, all int, j job) error {
 	var found []Finding
 	var of size
 	var err error
-	if j.simulate {
+	switch j.way {
+	case simulated:
 		found, of, err = k.simulate(ctx, i, j.configuration, c)
-	} else {
+	case sanitized:
+		c.Device = sanitizer
+		k.device.Lock()
+		found, of, err = k.sanitize(ctx, j.configuration, c)
+		k.device.Unlock()
+	case rehearsed:
 		c.Device = k.Identity.Name
 		k.device.Lock()
 		found, of, err = k.rehearse(ctx, j.configuration, c)

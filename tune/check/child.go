@@ -24,9 +24,12 @@ type work struct {
 	Log      string // of Oclgrind
 	Mode     mode   // in Oclgrind
 	Launches int    // of each kind, on a real device
+	Tool     string // of compute-sanitizer, under which the child runs; "": none
 
 	// Tolerance is that of the problem: outputs that differ by no more than this are a note.
 	Tolerance score.Tolerance
+
+	wrapper []string // the command of compute-sanitizer
 }
 
 // A mode is one of the ways in which Oclgrind runs a configuration.
@@ -132,9 +135,12 @@ func (t *work) do(ctx context.Context, say func(answer)) (*done, error) {
 	}
 	defer i.Release()
 	x := &examination{work: t, problem: p, inspector: i, say: say, done: &done{}}
-	if t.simulated() {
+	switch {
+	case t.simulated():
 		err = x.simulate(ctx)
-	} else {
+	case t.Tool != "":
+		_, err = i.Rehearse(ctx, device.Rehearsal{Addresses: true, Ready: x.ready, Bare: t.Tool == initcheck})
+	default:
 		err = x.rehearse(ctx)
 	}
 	return x.done, err
@@ -215,13 +221,18 @@ func (s *said) size() (of size) {
 func runChild(ctx context.Context, t work, environment []string, limit time.Duration, into *Check) (all said, err error) {
 	host := process.NewHost[work, answer]("check", childVariable, nil)
 	defer host.Close()
+	host.Wrapper = t.wrapper
+	limited, stop := context.WithTimeoutCause(ctx, limit, process.ErrLate)
+	defer stop()
 	child, err := host.Start(environment...)
 	if err != nil {
 		return all, err
 	}
-	defer host.Stop(child)
-	limited, stop := context.WithTimeoutCause(ctx, limit, process.ErrLate)
-	defer stop()
+	if t.wrapper == nil {
+		defer host.Stop(child)
+	} else { // it writes its last messages after the child's end
+		defer host.Leave(limited, child)
+	}
 	a, err := host.Ask(limited, child, t)
 	if err == nil && a.Ready != nil {
 		all.Ready = a.Ready

@@ -53,7 +53,7 @@ type Finding struct {
 	Kernel   string     `json:"kernel"`
 	Text     string     `json:"text"`
 	Where    []Location `json:"locations,omitempty"` // two of a data race; none of a fault that was seen in the content of buffers
-	Memory   string     `json:"memory,omitempty"`    // global, local, private or constant
+	Memory   string     `json:"memory,omitempty"`    // global, local, private or constant; in CUDA C, shared in place of local
 	Argument string     `json:"argument,omitempty"`
 	Index    *int       `json:"index,omitempty"` // of the first element, in the argument or the array
 	Entity   string     `json:"entity,omitempty"`
@@ -201,13 +201,17 @@ func (r *reader) locate(f *Finding, m message) {
 	if best < 0 {
 		return
 	}
-	size := int64(r.problem.Arguments()[best].Element.Size())
-	n := offset(r.addresses[best])
+	r.element(f, best, offset(r.addresses[best]))
+}
+
+// element says which element of an argument lies at an offset of n bytes.
+func (r *reader) element(f *Finding, argument int, n int64) {
+	size := int64(r.problem.Arguments()[argument].Element.Size())
 	index := int(n / size)
 	if n < 0 {
 		index = -int((-n + size - 1) / size)
 	}
-	f.Argument, f.Index = r.problem.Arguments()[best].Name, &index
+	f.Argument, f.Index = r.problem.Arguments()[argument].Name, &index
 }
 
 func abs(n int64) int64 { return max(n, -n) }

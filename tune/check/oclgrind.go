@@ -44,7 +44,7 @@ func OclgrindEnvironment(log string) []string {
 // oclgrindLimits let the simulated device take every configuration: the defaults are 1024 work-items and 32 KiB of local memory.
 var oclgrindLimits = []string{"OCLGRIND_MAX_WGSIZE=4096", "OCLGRIND_LOCAL_MEM_SIZE=1048576"}
 
-// A message is one of Oclgrind.
+// A message is one of Oclgrind or compute-sanitizer.
 type message struct {
 	Kind      Kind   // "": the message is about no fault of a kernel
 	Text      string // its first line
@@ -52,6 +52,7 @@ type message struct {
 	Entity    string // the work-item or work-group
 	Space     string // of the memory: global, local, constant or private; "": none is named
 	Address   uint64 // if a Space is named
+	Base      uint64 // of the buffer next to it, as compute-sanitizer says; 0: unknown
 	Index     int    // of a static array, if Static is set
 	Static    bool
 	Positions []position // in the source; two of a data race
@@ -63,11 +64,14 @@ type position struct {
 	Instruction string
 }
 
-// The messages of Oclgrind by their first lines. The first match counts.
-var messageForms = []struct {
+// A messageForm is that of the first lines of messages about faults of a kind.
+type messageForm struct {
 	kind Kind
 	form *regexp.Regexp
-}{
+}
+
+// The messages of Oclgrind by their first lines. The first match counts.
+var messageForms = []messageForm{
 	{DataRace, regexp.MustCompile(`^(?:Write-write|Read-write|Write-read) data race at (?P<space>\w+) memory address 0x(?P<address>[0-9a-f]+)`)},
 	{OutOfBounds, regexp.MustCompile(`^Invalid (?:read|write) of size \d+ at (?P<space>\w+) memory address 0x(?P<address>[0-9a-f]+)`)},
 	{OutOfBounds, regexp.MustCompile(`^Index \((?P<index>-?\d+)\) exceeds static array size`)},
@@ -101,7 +105,7 @@ func readMessages(log io.Reader) (all []message, fatal string) {
 			dying = true
 		case text == "":
 		case !strings.HasPrefix(line, "\t"):
-			all = append(all, newMessage(text))
+			all = append(all, newMessage(text, messageForms))
 			current = &all[len(all)-1]
 		case current == nil:
 		default:
@@ -122,9 +126,9 @@ func readMessages(log io.Reader) (all []message, fatal string) {
 }
 
 // newMessage reads the first line of a message.
-func newMessage(text string) message {
+func newMessage(text string, forms []messageForm) message {
 	m := message{Text: text}
-	for _, f := range messageForms {
+	for _, f := range forms {
 		found := f.form.FindStringSubmatch(text)
 		if found == nil {
 			continue

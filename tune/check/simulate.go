@@ -110,15 +110,15 @@ func (k *checker) simulate(ctx context.Context, i int, c space.Configuration, in
 	return s.found, s.size(), nil
 }
 
-// A simulated launch in Oclgrind.
-type simulated struct {
+// An observed launch is one in Oclgrind or under compute-sanitizer.
+type observed struct {
 	said
 	found []Finding
-	fatal string // the error by which Oclgrind gave up
+	fatal string // the error by which the tool gave up
 }
 
 // launch has work done in Oclgrind, and reads what it says.
-func (k *checker) launch(ctx context.Context, t work, p *problem.Problem, limit time.Duration, into *Check) (s simulated, err error) {
+func (k *checker) launch(ctx context.Context, t work, p *problem.Problem, limit time.Duration, into *Check) (s observed, err error) {
 	if s.said, err = runChild(ctx, t, simulator(k.Simulator, t), limit, into); err != nil {
 		return s, err
 	}

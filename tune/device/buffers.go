@@ -25,6 +25,7 @@ type session struct {
 	zones    zones         // of new buffers
 	readOnly []bool        // by argument: buffers are made so; nil: none
 	once     bool          // buffers get their initial content only once: no copy of it is kept
+	bare     bool          // outputs without a fill do not get any
 
 	// content returns the initial content of an argument with some elements; nil: as the problem defines it.
 	content func(i, elements int) (*array.Array, error)
@@ -128,7 +129,9 @@ func (s *session) newBuffer(i int, v *problem.Variant, content *array.Array) (*b
 	}
 	// NVIDIA's driver 580 refuses to copy a buffer to an array of 1-D images (CL_INVALID_VALUE).
 	if s.once || given != nil && given.Shape == "1d_array" {
-		b.content = content
+		if b.content = content; s.bare && s.unset(i) {
+			b.content = &array.Array{}
+		}
 		return b, nil
 	}
 	if b.pristine, err = s.Context.NewBuffer(cl.ReadWrite, b.size()); err == nil {

@@ -34,6 +34,10 @@ type Rehearsal struct {
 	// device are filled with the next bytes, so that an output that was not written differs from one that was copied from there.
 	Poison byte
 
+	// Bare leaves the outputs for which the problem has no fill as the device gives their memory, without zones: a tool that knows what
+	// was written finds reads of them.
+	Bare bool
+
 	// Reversed gives each work-group the id of the one at the other end. A kernel sees it by get_group_id and get_global_id.
 	Reversed bool
 
@@ -156,7 +160,7 @@ func (i *Inspector) Rehearse(ctx context.Context, how Rehearsal) (*Rehearsed, er
 	r := &rehearsal{Rehearsal: how, inspector: i, session: i.evaluator.session.session(i.evaluator.problem)}
 	r.verifier.off = true
 	r.once = true
-	r.content = r.poisoned
+	r.content, r.bare = r.poisoned, how.Bare
 	r.zones = zones{how.Guard, how.Guard, bytes.Repeat([]byte{guardBehind.pattern[0]}, how.Guard)}
 	if how.Poison != 0 {
 		r.zones.pattern = bytes.Repeat([]byte{how.Poison + 1}, how.Guard)
@@ -178,11 +182,16 @@ type rehearsal struct {
 // poisoned returns the initial content of an argument.
 func (r *rehearsal) poisoned(i, _ int) (*array.Array, error) {
 	content, err := r.inspector.Content(i)
-	given := r.problem.Definition().Arguments[i]
-	if err == nil && r.Poison != 0 && r.infos[i].Output && given.Data == nil && given.Fill.IsZero() {
+	if err == nil && r.Poison != 0 && r.unset(i) {
 		content = &array.Array{Type: content.Type, Struct: content.Struct, Bytes: bytes.Repeat([]byte{r.Poison}, len(content.Bytes))}
 	}
 	return content, err
+}
+
+// unset reports whether argument i is an output for which the problem has no fill.
+func (s *session) unset(i int) bool {
+	given := s.problem.Definition().Arguments[i]
+	return s.infos[i].Output && given.Data == nil && given.Fill.IsZero()
 }
 
 func (r *rehearsal) run(ctx context.Context, built *Built) (*Rehearsed, error) {

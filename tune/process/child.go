@@ -28,6 +28,7 @@ type Host[Q, A any] struct {
 	Name        string    // of the kind, for messages and lists of processes
 	Mark        string    // the environment variable that tells a child what it is
 	Environment []string  // further variables
+	Wrapper     []string  // a command with options that runs a child's command, such as a debugger; nil: none
 	Output      io.Writer // gets what children print, line by line; nil: it is only kept for End
 
 	Events  chan Event[Q, A]
@@ -86,6 +87,12 @@ func (h *Host[Q, A]) Start(environment ...string) (*Child[Q, A], error) {
 	}
 	c.command = exec.Command(path)
 	c.command.Args = []string{os.Args[0], "(" + h.Name + ")"} // for lists of processes
+	if h.Wrapper != nil {
+		if path, err = os.Executable(); err != nil { // what OwnPath names is the wrapper itself, in a wrapper
+			return nil, fmt.Errorf("start a %s: find the program: %w", h.Name, err)
+		}
+		c.command = exec.Command(h.Wrapper[0], slices.Concat(h.Wrapper[1:], []string{path})...)
+	}
 	c.command.Env = slices.Concat(os.Environ(), []string{h.Mark + "=1"}, h.Environment, environment)
 	in, out, err := c.start()
 	if err != nil {
@@ -263,10 +270,28 @@ func (g *group) AwaitEnd(until time.Time) bool {
 	}
 }
 
+// Leave lets a child that gets no more requests end by itself, until a context ends, and then stops it as Stop does.
+func (h *Host[Q, A]) Leave(ctx context.Context, c *Child[Q, A]) *End {
+	close(c.Requests)
+	for {
+		select {
+		case <-c.over:
+			return c.end
+		case <-h.Events:
+		case <-ctx.Done():
+			return h.kill(c)
+		}
+	}
+}
+
 // Stop kills a child that gets no more requests, and waits for its end, at most [StopTime]. It takes the child's place among
 // those who take events: what children still had to say is lost. Nil: there is no end in sight.
 func (h *Host[Q, A]) Stop(c *Child[Q, A]) *End {
 	close(c.Requests)
+	return h.kill(c)
+}
+
+func (h *Host[Q, A]) kill(c *Child[Q, A]) *End {
 	c.Kill()
 	for patience := time.After(StopTime); ; {
 		select {
