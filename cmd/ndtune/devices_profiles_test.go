@@ -44,6 +44,7 @@ var realDevices = map[string]realDevice{
 	"intel-cpu-i5":             {"Intel(R) Core(TM) i5-10210U CPU @ 1.60GHz", "cpu", "", []string{"i5", "Core", "10210U", "Intel"}},
 	"intel-fpga-emulation":     {"Intel(R) FPGA Emulation Device", "accelerator", "", []string{"FPGA", "Intel", "accelerator"}},
 	"intel-uhd-neo":            {"Intel(R) UHD Graphics [0x9b41]", "gpu", "", []string{"UHD", "0x9b41", "Intel"}},
+	"nvidia-h200":              {"NVIDIA H200", "gpu", "sm_90", []string{"H200", "NVIDIA", "sm_90"}},
 	"nvidia-rtx2080ti":         {"NVIDIA GeForce RTX 2080 Ti", "gpu", "sm_75", []string{"2080", "RTX 2080 Ti", "GeForce", "NVIDIA", "sm_75", "CUDA"}},
 	"nvidia-rtx3050":           {"NVIDIA GeForce RTX 3050", "gpu", "sm_86", []string{"3050", "GeForce", "NVIDIA", "sm_86", "CUDA"}},
 	"pocl-cortex-a55":          {"pthread-cortex-a55", "cpu", "", []string{"Cortex", "A55", "ARM", "pthread"}},
@@ -367,7 +368,7 @@ func TestComparisonOfRealDevices(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	for _, want := range []string{"on 19 devices\n", "  [1] constraints: work-group of 64 = 64 work-items > device limit 12\n", "\nthe best over all: block_size_x=4, "} {
+	for _, want := range []string{"on 20 devices\n", "  [1] constraints: work-group of 64 = 64 work-items > device limit 12\n", "\nthe best over all: block_size_x=4, "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -100,7 +100,7 @@ func runScripts(t *testing.T, folder string, environment []string) {
 
 // passed are the beginnings of the variables that choose an OpenCL library, its drivers and
 // devices; all others are the test's own.
-var passed = []string{"OCL_", "POCL_", "NDTUNE_OPENCL_LIBRARY", "NDTUNE_TEST_OPENCL", "STANDIN_", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "GOCOVERDIR", "GORACE"}
+var passed = []string{"OCL_", "POCL_", "NDTUNE_OPENCL_LIBRARY", "NDTUNE_CUDA_LIBRARY", "NDTUNE_NVRTC_LIBRARY", "NDTUNE_TEST_OPENCL", "STANDIN_", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "GOCOVERDIR", "GORACE"}
 
 // passedEnvironment is what of this process's environment the program gets in every test.
 func passedEnvironment() []string {

@@ -1,6 +1,7 @@
 // Package standin gives tests an OpenCL driver that compiles nothing: a C library that stands in for the loader and all drivers,
 // so that everything above it is the program's own (cl, workers, processes, logs). It computes the real results of a handful of
-// kernels, takes the time that a formula says, and misbehaves where it is told to. README.md has its statements.
+// kernels, takes the time that a formula says, and misbehaves where it is told to. README.md has its statements. The same library
+// is a driver and a compiler of CUDA.
 //
 // It answers queries from profiles of devices. Those of real devices have their values from published reports, which each
 // file names. What the stand-in does is no measurement: none of its times stands in documentation, gallery or wisdom.
@@ -29,6 +30,8 @@ var files embed.FS
 const (
 	Variable         = "NDTUNE_TEST_OPENCL" // "system": the drivers of this system
 	LibraryVariable  = "NDTUNE_OPENCL_LIBRARY"
+	CUDAVariable     = "NDTUNE_CUDA_LIBRARY"
+	NVRTCVariable    = "NDTUNE_NVRTC_LIBRARY"
 	ProfilesVariable = "STANDIN_PROFILES" // files, separated by colons: the devices, in order
 	FaultsVariable   = "STANDIN_FAULTS"   // statements for all kernels and devices
 	StateVariable    = "STANDIN_STATE"    // a folder for counts that processes share
@@ -36,8 +39,9 @@ const (
 )
 
 // Use makes the stand-in the OpenCL library of this process and of those that it starts, with the devices of some profiles: by
-// default those of standin-cpu. It does nothing if the tests are to run on this system's drivers, or if a parent process has
-// called it. It must be called before package cl is used, and ends the process if the library cannot be built.
+// default those of standin-cpu. If one of them is a device of CUDA (NAME-cuda), it is the library of CUDA and NVRTC as well;
+// else there is none, whatever this machine has. It does nothing if the tests are to run on this system's drivers, or if a parent
+// process has called it. It must be called before package cl is used, and ends the process if the library cannot be built.
 func Use(profiles ...string) {
 	if OnSystem() || os.Getenv(LibraryVariable) != "" {
 		return
@@ -50,10 +54,12 @@ func Use(profiles ...string) {
 	if len(profiles) == 0 {
 		profiles = []string{"standin-cpu"}
 	}
-	for variable, value := range map[string]string{
-		LibraryVariable:  filepath.Join(folder, "libstandin.so"),
-		ProfilesVariable: Profiles(folder, profiles...),
-	} {
+	library := Library(folder)
+	variables := map[string]string{LibraryVariable: library, ProfilesVariable: Profiles(folder, profiles...), CUDAVariable: library, NVRTCVariable: library}
+	if !slices.ContainsFunc(profiles, isCUDA) {
+		variables[CUDAVariable], variables[NVRTCVariable] = filepath.Join(folder, "no-cuda"), filepath.Join(folder, "no-nvrtc")
+	}
+	for variable, value := range variables {
 		if err := os.Setenv(variable, value); err != nil {
 			fmt.Fprintln(os.Stderr, "standin:", err)
 			os.Exit(1)
@@ -96,7 +102,12 @@ func Profiles(folder string, names ...string) string {
 	return strings.Join(paths, ":")
 }
 
-// Names returns the names of the profiles of real devices, sorted.
+func isCUDA(profile string) bool { return strings.HasSuffix(profile, "-cuda") }
+
+// Library returns the path of the library in a folder of Folder.
+func Library(folder string) string { return filepath.Join(folder, "libstandin.so") }
+
+// Names returns the names of the profiles of real devices of OpenCL, sorted.
 func Names() []string {
 	entries, err := files.ReadDir("profiles")
 	if err != nil {
@@ -104,7 +115,7 @@ func Names() []string {
 	}
 	var names []string
 	for _, e := range entries {
-		if name := strings.TrimSuffix(e.Name(), ".profile"); !strings.HasPrefix(name, "standin-") {
+		if name := strings.TrimSuffix(e.Name(), ".profile"); !strings.HasPrefix(name, "standin-") && !isCUDA(name) {
 			names = append(names, name)
 		}
 	}

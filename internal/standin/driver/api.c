@@ -10,8 +10,6 @@
 #define WAIT unsigned n, Event *const *events
 #define GIVE size_t room, void *value, size_t *needed
 
-enum { SLACK = 64 << 10 }; // behind each buffer: a fault writes there, not into the heap
-
 void destroy(void *object) {
 	Mem *m = object;
 	Program *p = object;
@@ -22,7 +20,7 @@ void destroy(void *object) {
 		unlock();
 	} else if (p->object.kind == PROGRAM) {
 		forget_build(p);
-		free(p->source), free(p->options);
+		free(p->source), free(p->options), free(p->names);
 	}
 }
 
@@ -46,7 +44,7 @@ static int give_one(uint32_t param, const Fact *facts, GIVE) {
 	return facts->data ? give(facts->data, facts->size ? facts->size : strlen(facts->data) + 1, room, value, needed) : INVALID_VALUE;
 }
 
-static bool spoiled; // by a launch: the next build, or the next buffer, ends the process
+bool spoiled;
 
 // Platforms and devices.
 
@@ -83,8 +81,6 @@ API int clGetDeviceIDs(Platform *p, uint64_t type, unsigned room, Device **to, u
 	return found ? SUCCESS : DEVICE_NOT_FOUND;
 }
 
-static const Statement *says(const Device *d, const char *verb, const char *rest);
-
 API int clGetDeviceInfo(Device *d, uint32_t param, GIVE) {
 	static const size_t hour = 3600000000000;
 	if (is_device(d) && param == 0x1025 && !says(d, "waits", "")) // its clock is ahead of the host's, by the launches that only it has seen
@@ -93,7 +89,7 @@ API int clGetDeviceInfo(Device *d, uint32_t param, GIVE) {
 }
 
 // says returns a statement about a device, such as «device refuses profiling», or NULL.
-static const Statement *says(const Device *d, const char *verb, const char *rest) {
+const Statement *says(const Device *d, const char *verb, const char *rest) {
 	Scope scope = program_scope(&(Program){.device = (Device *)d});
 	char message[160];
 	int at = 0;
@@ -145,25 +141,33 @@ API int clFinish(Queue *q) {
 
 // Buffers.
 
-API Mem *clCreateBuffer(Context *c, uint64_t flags, size_t size, const void *data, int *status) {
-	MAKES(!live(c, CONTEXT), INVALID_CONTEXT);
+// new_memory returns memory of a context, or of an object in it, or NULL if there is no room.
+Mem *new_memory(Context *c, void *owner, size_t size) {
 	if (spoiled)
 		abort();
 	Device *d = c->devices[0];
 	const Statement *less = says(d, "has", "");
 	uint64_t limit = less ? strtoull(less->rest, NULL, 0) : number_of(d, 0x101F);
-	MAKES(size == 0 || size > number_of(d, 0x1010), INVALID_BUFFER_SIZE);
 	lock();
 	bool room = d->allocated + size <= limit && !d->lost;
 	d->allocated += room ? size : 0;
 	unlock();
-	MAKES(!room, d->lost ? OUT_OF_RESOURCES : ALLOCATION_FAILURE);
-	Mem *m = create(MEM, sizeof *m, c);
+	if (!room)
+		return NULL;
+	Mem *m = create(MEM, sizeof *m, owner);
 	m->context = c, m->whole = m, m->size = size, m->data = calloc(1, size + SLACK);
+	if (size <= 1 << 20)
+		memset(m->data, 0xA5, size); // undefined
+	return m;
+}
+
+API Mem *clCreateBuffer(Context *c, uint64_t flags, size_t size, const void *data, int *status) {
+	MAKES(!live(c, CONTEXT), INVALID_CONTEXT);
+	MAKES(size == 0 || size > number_of(c->devices[0], 0x1010), INVALID_BUFFER_SIZE);
+	Mem *m = new_memory(c, c, size);
+	MAKES(!m, c->devices[0]->lost ? OUT_OF_RESOURCES : ALLOCATION_FAILURE);
 	if (flags & 0x20)
 		memcpy(m->data, data, size);
-	else if (size <= 1 << 20)
-		memset(m->data, 0xA5, size); // undefined
 	return *status = SUCCESS, m;
 }
 
@@ -455,6 +459,20 @@ static int misbehave(const Launch *l, const Scope *scope, int *of_call) {
 	return of_event;
 }
 
+int carry_out(Launch *l, int *of_call, uint64_t *ns) {
+	Kernel *k = l->kernel;
+	k->launches++;
+	Scope program = program_scope(k->program), scope = launch_scope(l, &program);
+	char message[160] = "";
+	if (!compute(l, &scope, message)) {
+		dprintf(2, "standin: %s: %s\n", k->signature->name, message);
+		return *of_call = INVALID_OPERATION, SUCCESS;
+	}
+	int status = misbehave(l, &scope, of_call);
+	*ns = duration(l, &scope);
+	return status;
+}
+
 API int clEnqueueNDRangeKernel(Queue *q, Kernel *k, unsigned dimensions, const size_t *offset, const size_t *global, const size_t *local, WAIT, Event **event) {
 	(void)offset;
 	int waited, err = begin(q, n, events, &waited);
@@ -469,13 +487,7 @@ API int clEnqueueNDRangeKernel(Queue *q, Kernel *k, unsigned dimensions, const s
 			return INVALID_KERNEL_ARGS;
 	if ((err = size(&l, global, local)) || waited != 0)
 		return err ? err : end(q, event, waited, 0, false);
-	k->launches++;
-	Scope program = program_scope(k->program), scope = launch_scope(&l, &program);
-	char message[160] = "";
-	if (!compute(&l, &scope, message)) {
-		dprintf(2, "standin: %s: %s\n", k->signature->name, message);
-		return INVALID_OPERATION;
-	}
-	int status = misbehave(&l, &scope, &err);
-	return err ? err : end(q, event, status, duration(&l, &scope), false);
+	uint64_t ns = 0;
+	int status = carry_out(&l, &err, &ns);
+	return err ? err : end(q, event, status, ns, false);
 }

@@ -100,6 +100,11 @@ static bool operand(const Launch *l, const Scope *scope, const char *text, Opera
 			snprintf(message, 160, "the buffer %.60s is null, or of a type that it does not know", text);
 			return to->mem && to->type != RAW;
 		}
+	for (int i = 0; i < l->kernel->program->symbol_count; i++) {
+		const Symbol *of = &l->kernel->program->symbols[i];
+		if (strcmp(of->param.name, text) == 0 && of->mem)
+			return *to = (Operand){of->mem, of->mem->data, of->param.scalar, (size_t)of->param.lanes, of->size / scalar_size(of->param.scalar), 0}, true;
+	}
 	*to = (Operand){0};
 	return evaluate(text, scope, &to->number, message);
 }

@@ -6,7 +6,8 @@
 #include <string.h>
 
 Platform *platforms[MOST];
-int platform_count;
+Device *cuda_devices[MOST];
+int platform_count, cuda_count;
 
 static void broken(const char *file, int line, const char *why) {
 	fprintf(stderr, "standin: %s:%d: %s\n", file, line, why);
@@ -42,7 +43,32 @@ static bool answer(Device *d, bool of_platform, char *text) {
 	return a->size > 0;
 }
 
+// add_number adds an answer for a device of CUDA.
+static void add_number(Device *d, unsigned param, unsigned long long value) {
+	char text[64];
+	snprintf(text, sizeof text, "%#x u64 %llu", param, value);
+	answer(d, false, text);
+}
+
+// attribute reads «NUMBER VALUE», which cuDeviceGetAttribute answers. Some of them are queries of OpenCL as well.
+static bool attribute(Device *d, const char *text) {
+	static const struct { unsigned attribute, query, divisor; } same[] = {{1, 0x1004, 1}, {8, 0x1023, 1}, {13, 0x100C, 1000}, {16, 0x1002, 1}, {38, 0x101E, 1}};
+	unsigned number;
+	unsigned long long value;
+	if (sscanf(text, "%u %llu", &number, &value) != 2)
+		return false;
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+		if (same[i].attribute == number)
+			add_number(d, same[i].query, value / same[i].divisor);
+	return add_number(d, number, value), true;
+}
+
 static bool line_of(Device *d, char *text) {
+	int major, minor;
+	if (sscanf(text, "platform CUDA %d.%d", &major, &minor) == 2)
+		return d->cuda = 1000 * major + 10 * minor, true;
+	if (strncmp(text, "attribute ", 10) == 0)
+		return attribute(d, text + 10);
 	if (strncmp(text, "platform ", 9) == 0)
 		return answer(d, true, text + 9);
 	if (strncmp(text, "device ", 7) == 0)
@@ -79,7 +105,7 @@ static bool same_platform(const Device *d, const Device *other) {
 static void load_profile(const char *path) {
 	static int devices;
 	FILE *f = fopen(path, "r");
-	if (!f || platform_count == MOST)
+	if (!f || platform_count == MOST || cuda_count == MOST)
 		broken(path, 0, f ? "too many platforms" : "no such profile");
 	Device *d = calloc(1, sizeof *d);
 	d->magic = DEVICE_MAGIC, d->index = devices++, d->clock = 1000000000;
@@ -95,6 +121,10 @@ static void load_profile(const char *path) {
 	const char *faults = getenv("STANDIN_FAULTS"), *wrong = faults ? add_statements(&d->statements, faults) : NULL;
 	if (wrong)
 		broken("STANDIN_FAULTS", 0, wrong);
+	if (d->cuda) {
+		cuda_devices[cuda_count++] = d;
+		return;
+	}
 	int p = 0;
 	while (p < platform_count && !same_platform(d, platforms[p]->devices[0]))
 		p++;

@@ -75,7 +75,7 @@ static const char *next_word(const char *at, char word[4096]) {
 	return at;
 }
 
-// read_options defines the macros of -D. It returns false for an option that no compiler of OpenCL C has, but for one of CUDA C's.
+// read_options defines the macros of -D. It returns false for an option that no compiler of OpenCL C, or not NVRTC, has.
 static bool read_options(Program *p) {
 	for (const char *at = p->options;;) {
 		char word[4096] = "";
@@ -86,11 +86,11 @@ static bool read_options(Program *p) {
 			at = next_word(at, word);
 		char *equals = strchr(word, '=');
 		size_t n = equals ? (size_t)(equals - word) : strlen(word);
-		bool define_it = strncmp(word, "-D", 2) == 0 && n > 2, other = strncmp(word, "-cl-", 4) == 0 && strncmp(word, "-cl-std=CLC++", 13) != 0;
+		bool define_it = strncmp(word, "-D", 2) == 0 && n > 2, other = (strncmp(word, "-cl-", 4) == 0) != p->cuda && strncmp(word, "-cl-std=CLC++", 13) != 0;
 		if (define_it)
 			define(p, word + 2, n - 2, equals ? equals + 1 : "1", equals ? strlen(equals + 1) : 1);
 		else if (!other && strncmp(word, "-I", 2) != 0 && strncmp(word, "-W", 2) != 0 && strcmp(word, "-w") != 0 && strcmp(word, "-g") != 0 && strcmp(word, "-lineinfo") != 0)
-			return failed(p, "error: no such option: ", word);
+			return failed(p, p->cuda ? "nvrtc: error: unrecognized option found: " : "error: no such option: ", word);
 	}
 }
 
@@ -144,6 +144,9 @@ static char *uncommented(const char *source) {
 
 static const struct { const char *name; size_t size; } scalars[] = {[RAW] = {"?", 1}, [CHAR] = {"char", 1}, {"uchar", 1}, {"short", 2},
 	{"ushort", 2}, {"int", 4}, {"uint", 4}, {"long", 8}, {"ulong", 8}, {"half", 2}, {"float", 4}, {"double", 8}};
+// The sizes of other types of C++.
+static const struct { const char *name, *is; } aliases[] = {{"size_t", "ulong"}, {"bool", "uchar"}, {"int8_t", "char"}, {"uint8_t", "uchar"},
+	{"int16_t", "short"}, {"uint16_t", "ushort"}, {"int32_t", "int"}, {"uint32_t", "uint"}, {"int64_t", "long"}, {"uint64_t", "ulong"}, {"__half", "half"}};
 
 size_t scalar_size(Scalar s) { return scalars[s].size; }
 
@@ -152,6 +155,8 @@ static void read_type(const Program *p, Param *to) {
 	const char *type = to->type, *value;
 	for (int i = 0; i < 8 && (value = macro_of(p, type)); i++)
 		type = value;
+	for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+		type = strcmp(aliases[i].name, type) == 0 ? aliases[i].is : type;
 	size_t n = strcspn(type, "0123456789 ");
 	int lanes = atoi(type + n);
 	to->lanes = lanes == 3 ? 4 : lanes > 0 ? lanes : 1;
@@ -162,14 +167,14 @@ static void read_type(const Program *p, Param *to) {
 
 // The words of a declaration that are neither its type nor its name, and what they say.
 static const struct { const char *word; uint32_t address, access, qualifier; } words[] = {
-	{"global", 0x119B, 0, 0}, {"local", 0x119C, 0, 0}, {"constant", 0x119D, 0, 0}, {"const", 0, 0, 1}, {"restrict", 0, 0, 2}, {"volatile", 0, 0, 4},
-	{"read_only", 0, 0x11A0, 0}, {"write_only", 0, 0x11A1, 0}, {"read_write", 0, 0x11A2, 0}, {"struct", 0, 0, 0}, {"unsigned", 0, 0, 0}};
+	{"global", 0x119B, 0, 0}, {"local", 0x119C, 0, 0}, {"constant", 0x119D, 0, 0}, {"const", 0, 0, 1}, {"restrict", 0, 0, 2}, {"restrict__", 0, 0, 2}, {"volatile", 0, 0, 4},
+	{"read_only", 0, 0x11A0, 0}, {"write_only", 0, 0x11A1, 0}, {"read_write", 0, 0x11A2, 0}, {"struct", 0, 0, 0}, {"unsigned", 0, 0, 0}, {"signed", 0, 0, 0}};
 enum { WORDS = sizeof words / sizeof *words };
 
 // read_param reads a declaration such as «__global const float *restrict x».
 static void read_param(const Program *p, Param *to, const char *text, const char *end) {
 	*to = (Param){.address = 0x119E, .access = 0x11A3};
-	bool pointer = false;
+	bool pointer = false, without_sign = false;
 	while (text < end) {
 		pointer |= *text == '*' || *text == '[';
 		size_t n = 0, i = 0;
@@ -178,6 +183,7 @@ static void read_param(const Program *p, Param *to, const char *text, const char
 		size_t skip = n > 2 && strncmp(text, "__", 2) == 0 ? 2 : 0;
 		while (i < WORDS && (strlen(words[i].word) != n - skip || strncmp(words[i].word, text + skip, n - skip) != 0))
 			i++;
+		without_sign |= n == 8 && strncmp(text, "unsigned", 8) == 0;
 		if (n > 0 && i < WORDS) {
 			to->address = words[i].address ? words[i].address : to->address;
 			to->access = words[i].access ? words[i].access : to->access;
@@ -188,7 +194,11 @@ static void read_param(const Program *p, Param *to, const char *text, const char
 		}
 		text += n > 0 ? n : 1;
 	}
+	if (without_sign && !to->name[0]) // «unsigned n»
+		strcpy(to->name, to->type), strcpy(to->type, "int");
 	read_type(p, to);
+	if (without_sign && (to->scalar == CHAR || to->scalar == SHORT || to->scalar == INT || to->scalar == LONG))
+		to->scalar++;
 	to->kind = !pointer ? NUMBER : to->address == 0x119C ? LOCAL : GLOBAL;
 	if (strncmp(to->type, "image", 5) == 0)
 		to->kind = IMAGE, to->address = 0x119B, to->access = to->access == 0x11A3 ? 0x11A0 : to->access;
@@ -230,21 +240,56 @@ static bool size_of(Program *p, const char *kernel, const char *verb, size_t *to
 	return true;
 }
 
+// read_bounds reads the first number of __launch_bounds__.
+static bool read_bounds(Program *p, Signature *s, const char *from, const char *to) {
+	const char *at = memmem(from, (size_t)(to - from), "__launch_bounds__", 17);
+	if (!at)
+		return true;
+	at += 17 + strspn(at + 17, " (");
+	Scope scope = program_scope(p);
+	char message[160], text[200];
+	double v;
+	snprintf(text, sizeof text, "%.*s", (int)strcspn(at, ",)"), at);
+	if (!evaluate(text, &scope, &v, message))
+		return failed(p, "error: __launch_bounds__: ", message);
+	return s->max_size = s->bounds = (size_t)v, true;
+}
+
+// mangle sets the symbol of a kernel: as C++ has it, but for the types of templates.
+static void mangle(Signature *s, bool plain) {
+	static const char codes[] = {[RAW] = 'z', [CHAR] = 'c', 'h', 's', 't', 'i', 'j', 'l', 'm', 'e', 'f', 'd', 0};
+	char *at = s->symbol, *end = at + sizeof s->symbol - 8;
+	if (plain) {
+		strcpy(at, s->name);
+		return;
+	}
+	at += sprintf(at, s->expression[0] ? "_Z%zu%sI%08xEv" : "_Z%zu%s", strlen(s->name), s->name, (unsigned)hash_of(0, s->expression, strlen(s->expression)));
+	for (int i = 0; i < s->n && at < end; i++)
+		at += sprintf(at, "%s%s%c", s->params[i].kind == GLOBAL ? "P" : "", s->params[i].qualifier & 1 ? "K" : "", codes[s->params[i].scalar]);
+	if (s->n == 0)
+		strcpy(at, "v");
+}
+
 // read_kernel reads «… void NAME(PARAMETER, …)» behind a qualifier, and returns where it ends, or NULL if the build fails. What is
-// no kernel is passed over.
-static const char *read_kernel(Program *p, const char *attributes) {
+// no kernel is passed over. For an instance of a template, it has the name expression.
+const char *read_kernel(Program *p, const char *attributes, const char *expression, bool plain) {
 	const char *type = strstr(attributes, "void");
 	if (is_name(*attributes) || !type || strcspn(attributes, ";{#") < (size_t)(type - attributes))
 		return attributes;
 	const char *name = type + 4 + strspn(type + 4, " \t\n");
+	if (strncmp(name, "__launch_bounds__", 17) == 0 && strchr(name, ')'))
+		name = strchr(name, ')') + 1, name += strspn(name, " \t\n");
 	size_t n = 0;
 	while (is_name(name[n]))
 		n++;
 	const char *at = name + n + strspn(name + n, " \t\n"), *from = at + 1;
 	Signature s = {.max_size = p->device->kernel_max_size ? p->device->kernel_max_size : (size_t)number_of(p->device, 0x1004)};
 	snprintf(s.name, sizeof s.name, "%.*s", (int)n, name);
+	snprintf(s.expression, sizeof s.expression, "%s", expression);
+	if (expression[0] && (strncmp(expression, s.name, n) != 0 || is_name(expression[n])))
+		return attributes;
 	for (int i = 0; i < p->kernel_count; i++)
-		if (strcmp(p->kernels[i].name, s.name) == 0)
+		if (strcmp(p->kernels[i].name, s.name) == 0 && strcmp(p->kernels[i].expression, expression) == 0)
 			return attributes;
 	if (n == 0 || *at != '(')
 		return attributes;
@@ -259,28 +304,98 @@ static const char *read_kernel(Program *p, const char *attributes) {
 			break;
 	}
 	s.n -= s.n == 1 && strcmp(s.params[0].type, "void") == 0;
+	mangle(&s, plain);
 	if (!known(p, s.name)) {
 		failed(p, "error: it does not know what this kernel computes, and no statement says it (NAME is fill(out, 1)): ", s.name);
 		return NULL;
 	}
-	if (!read_required(p, &s, attributes, type) || !size_of(p, s.name, "uses", &s.local) || !size_of(p, s.name, "allows", &s.max_size))
+	if (!read_required(p, &s, attributes, type) || !read_bounds(p, &s, attributes, name) || !size_of(p, s.name, "uses", &s.local) || !size_of(p, s.name, "allows", &s.max_size))
 		return NULL;
 	p->kernels = realloc(p->kernels, (size_t)(p->kernel_count + 1) * sizeof *p->kernels);
 	p->kernels[p->kernel_count++] = s;
 	return at;
 }
 
-static bool read_kernels(Program *p) {
-	char *text = uncommented(p->source);
+// read_kernels reads the kernels of OpenCL C.
+static bool read_kernels(Program *p, const char *text) {
 	bool ok = true;
 	for (const char *at = text, *start; ok && (at = strstr(at, "kernel")); at = ok ? at : text) {
 		start = at - text >= 2 && strncmp(at - 2, "__", 2) == 0 ? at - 2 : at;
 		at += 6;
 		if (start == text || !is_name(start[-1]))
-			ok = (at = read_kernel(p, at)) != NULL;
+			ok = (at = read_kernel(p, at, "", true)) != NULL;
 	}
-	free(text);
 	return ok;
+}
+
+// The kernels of CUDA C.
+
+// bind_template defines the parameters of a template as macros, with the values of a name expression such as «add<float, 128>».
+static void bind_template(Program *p, const char *head, const char *end, const char *expression) {
+	const char *at = memchr(head, '<', (size_t)(end - head)), *value = strchr(expression, '<');
+	while (at && value && at < end && *at != '>') {
+		size_t n = 1 + strcspn(at + 1, ",=>"), m = 1 + strcspn(value + 1, ",>"), last = n, first;
+		while (last > 1 && !is_name(at[last - 1]))
+			last--;
+		for (first = last; first > 1 && is_name(at[first - 1]);)
+			first--;
+		size_t blank = 1 + strspn(value + 1, " ");
+		define(p, at + first, last - first, value + blank, m > blank ? m - blank : 0);
+		at += n + strcspn(at + n, ",>");
+		value = value[m] == ',' ? value + m : NULL;
+	}
+}
+
+// read_global reads a kernel behind __global__. Of a template, it reads the instances that name expressions ask for.
+static const char *read_global(Program *p, const char *text, const char *at) {
+	const char *head = at, *c = NULL, *end = at;
+	while (head > text && !strchr(";{}", head[-1]))
+		head--;
+	for (const char *s = text; (s = strstr(s, "extern \"C\"")) && s < at; s += 10)
+		c = s + 10 + strspn(s + 10, " \t\n");
+	if (!memmem(head, (size_t)(at - head), "template", 8))
+		return read_kernel(p, at, "", c && (*c == '{' || c >= head));
+	for (const char *name = p->names; *name && end; name += strcspn(name, ";") + 1) {
+		char expression[128];
+		int before = p->macro_count;
+		snprintf(expression, sizeof expression, "%.*s", (int)strcspn(name, ";"), name);
+		bind_template(p, head, at, expression);
+		end = read_kernel(p, at, expression, false);
+		while (p->macro_count > before)
+			free(p->macros[--p->macro_count].name), free(p->macros[p->macro_count].value);
+	}
+	return end;
+}
+
+static bool read_globals(Program *p, const char *text) {
+	for (const char *at = text; (at = strstr(at, "__global__"));)
+		if (!(at = read_global(p, text, at + 10)))
+			return false;
+	return true;
+}
+
+// read_symbols reads declarations such as «__constant__ float filter[2 * radius + 1];».
+static bool read_symbols(Program *p, const char *text, const char *word) {
+	Scope scope = program_scope(p);
+	for (const char *at = text; p->symbol_count < 16 && (at = strstr(at, word));) {
+		const char *from = at += strlen(word), *end = from + strcspn(from, "[;=({");
+		if (*end == '(' || *end == '{' || !*end || strncmp(from, "__", 2) == 0) // a function, or «__device__ __constant__»
+			continue;
+		Symbol s = {0};
+		read_param(p, &s.param, from, end);
+		double size = (double)scalar_size(s.param.scalar) * s.param.lanes, v;
+		for (; *end == '['; end += strcspn(end, "]") + 1) {
+			char *count = strndup(end + 1, strcspn(end + 1, "]")), message[160];
+			bool ok = evaluate(count, &scope, &v, message);
+			free(count);
+			if (!ok)
+				return failed(p, "error: the size of a variable: ", message);
+			size *= v;
+		}
+		s.size = (size_t)size;
+		p->symbols[p->symbol_count++] = s;
+	}
+	return true;
 }
 
 // misbehave does what statements about the build say. It returns false if the build fails.
@@ -308,7 +423,7 @@ void forget_build(Program *p) {
 		free(p->macros[i].name), free(p->macros[i].value);
 	free(p->macros), free(p->statements.list), free(p->kernels), free(p->log), free(p->binary);
 	p->macros = NULL, p->statements = (Statements){0}, p->kernels = NULL, p->log = p->binary = NULL;
-	p->macro_count = p->kernel_count = 0;
+	p->macro_count = p->kernel_count = p->symbol_count = 0;
 }
 
 int build(Program *p) {
@@ -317,9 +432,15 @@ int build(Program *p) {
 	if (!read_options(p))
 		return INVALID_OPTIONS;
 	read_directives(p);
-	if (!read_statements(p) || !misbehave(p) || !read_kernels(p))
+	if (!read_statements(p) || (!p->module && !misbehave(p)))
 		return BUILD_FAILURE;
-	if (asprintf(&p->binary, "STANDIN\n%s\n%s", p->options, p->source) < 0)
+	char *text = uncommented(p->source);
+	p->dynamic = strstr(text, "extern __shared__") != NULL;
+	bool ok = read_kernels(p, text) && (!p->cuda || (read_globals(p, text) && read_symbols(p, text, "__constant__ ") && read_symbols(p, text, "__device__ ")));
+	free(text);
+	if (!ok)
+		return BUILD_FAILURE;
+	if (asprintf(&p->binary, "STANDIN\n%s\n%s%s%s", p->options, p->cuda ? p->names : "", p->cuda ? "\n" : "", p->source) < 0)
 		abort();
 	return p->status = SUCCESS;
 }

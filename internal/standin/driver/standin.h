@@ -1,4 +1,4 @@
-// The stand-in: an OpenCL driver for tests that compiles nothing. ../README.md says what it does.
+// The stand-in: drivers of OpenCL and of CUDA for tests, which compile nothing. ../README.md says what they do.
 //
 //   profile.c   devices, as profiles describe them
 //   formula.c   arithmetic on macros and sizes, in conditions and times
@@ -7,6 +7,8 @@
 //   kernels.c   the kernels that it knows, and their times
 //   objects.c   handles: validated, counted, reported
 //   api.c       the functions of OpenCL
+//   cuda.c      those of CUDA's driver
+//   nvrtc.c     those of CUDA's compiler
 #ifndef STANDIN_H
 #define STANDIN_H
 
@@ -68,7 +70,7 @@ void hang(void) __attribute__((noreturn));
 typedef struct { bool of_platform; uint32_t param; size_t size; unsigned char *data; } Answer;
 
 typedef struct {
-	int magic, index, n;
+	int magic, index, n, cuda; // cuda: the version of CUDA, such as 13000; 0: a device of OpenCL
 	struct Platform *platform;
 	Answer *answers;
 	size_t preferred_multiple, kernel_max_size;
@@ -81,10 +83,12 @@ enum { DEVICE_MAGIC = 0x1000, PLATFORM_MAGIC = 0x0901, MOST = 64 };
 typedef struct Platform { int magic, n; Device *devices[MOST]; } Platform;
 
 extern Platform *platforms[MOST];
-extern int platform_count;
+extern Device *cuda_devices[MOST];
+extern int platform_count, cuda_count;
 void load_profiles(void); // once
 const Answer *answer_of(const Device *, bool of_platform, uint32_t param);
 uint64_t number_of(const Device *, uint32_t param); // 0: no answer
+const Statement *says(const Device *, const char *verb, const char *rest);
 
 // objects.c
 
@@ -106,6 +110,7 @@ typedef struct {
 	Device *device;
 	bool profiling, hung;
 	uint64_t ready; // by the host's clock: when its commands have ended
+	uint64_t clock; // of CUDA: the nanoseconds of its commands
 } Queue;
 
 // A Mem is a buffer, or a part of the buffer whole, which else is itself.
@@ -132,18 +137,30 @@ typedef struct {
 	int lanes; // 4 for a 3-vector
 } Param;
 
-typedef struct { char name[128]; int n; Param params[32]; size_t required[3], local, max_size; } Signature;
+// A Signature is that of a kernel. For CUDA, it has the symbol in machine code, the name expression of an instance of a template, and
+// what __launch_bounds__ says.
+typedef struct {
+	char name[128], symbol[192], expression[128];
+	int n;
+	Param params[32];
+	size_t required[3], local, max_size, bounds;
+	struct Kernel *function; // of a module
+} Signature;
+
+typedef struct { Param param; size_t size; Mem *mem; } Symbol; // __constant__ or __device__; mem: of a module
 
 typedef struct {
 	Object object;
 	Context *context;
 	Device *device;
-	char *source, *options, *log, *binary;
-	int status; // 0 built, -1 not, -2 failed
+	char *source, *options, *log, *binary, *names; // names: name expressions for NVRTC, a semicolon behind each
+	bool cuda, module, dynamic;                     // dynamic: it has extern __shared__
+	int status;                                     // 0 built, -1 not, -2 failed
 	struct { char *name, *value; } *macros;
-	int macro_count, kernel_count;
+	int macro_count, kernel_count, symbol_count;
 	Statements statements;
 	Signature *kernels;
+	Symbol symbols[16];
 } Program;
 
 int build(Program *);
@@ -155,12 +172,20 @@ size_t scalar_size(Scalar);
 // kernels.c
 
 typedef struct { bool set; Mem *mem; size_t size; unsigned char bytes[128]; } Argument;
-typedef struct { Object object; Program *program; const Signature *signature; Argument args[32]; int launches; } Kernel;
+typedef struct Kernel { Object object; Program *program; const Signature *signature; Argument args[32]; int launches; size_t dynamic; } Kernel;
 typedef struct { Kernel *kernel; Device *device; int dimensions; size_t global[3], local[3]; } Launch;
 
 bool known(const Program *, const char *kernel);
 Scope launch_scope(const Launch *, const Scope *outer);
 bool compute(const Launch *, const Scope *, char message[160]); // false and a message: a statement is wrong
 uint64_t duration(const Launch *, const Scope *);               // nanoseconds
+
+// api.c
+
+enum { SLACK = 64 << 10 }; // behind each buffer: a fault writes there, not into the heap
+extern bool spoiled;       // by a launch: the next build, or the next buffer, ends the process
+// carry_out computes a launch and misbehaves as statements say. It returns the status of its event; of_call is that of the call.
+int carry_out(Launch *, int *of_call, uint64_t *ns);
+Mem *new_memory(Context *, void *owner, size_t);
 
 #endif

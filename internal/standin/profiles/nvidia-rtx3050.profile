@@ -1,6 +1,6 @@
 # NVIDIA GeForce RTX 3050 with driver 535.129.03
 # source: https://github.com/nohzen/opencl/blob/227cc45a4b784157025bcb47a75a191a59e1192e/info/clinfo_desktop.txt, clinfo report of November 2023
-# lacks: half precision (none), image pitch, UUID (left out)
+# lacks: half precision (none), image pitch; UUID and PCI address: made up, those of nvidia-rtx3050-cuda
 platform 0x0902 text NVIDIA CUDA
 platform 0x0903 text NVIDIA Corporation
 platform 0x0901 text OpenCL 3.0 CUDA 12.2.147
@@ -89,6 +89,8 @@ device 0x1067 size 32
 device 0x1068 bool 0
 device 0x1069 bool 0
 device 0x1071 bool 0
+device 0x106A bytes 61 0d 52 93 77 c8 4b 1a b0 2e f4 19 3c 85 d6 0b
+device 0x410F u32 0 1 0 0
 device 0x4000 u32 8
 device 0x4001 u32 6
 device 0x4002 u32 65536
