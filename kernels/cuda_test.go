@@ -13,6 +13,7 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/internal/foreign"
+	"github.com/ndtune/ndtune/tune/source"
 )
 
 //go:embed testdata/emulate.cpp
@@ -73,10 +74,18 @@ func (l launch) emulate(r *rig, data [][]float32) (after [][]float32, err error)
 	return after, nil
 }
 
-// inCUDA returns the source of a kernel in CUDA C.
-func inCUDA(t *testing.T, spec string) string {
+// inCUDA returns the source in CUDA C of a bundled specification.
+func inCUDA(t *testing.T, path string) string {
 	t.Helper()
-	return readKernel(t, strings.TrimSuffix(strings.TrimSuffix(spec, ".yaml"), "_square")+".cu")
+	p, err := load(t, path, nil, nil).In(source.CUDA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := p.Variant(configurations(t, p, 1)[0], noDevice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.Source
 }
 
 // cudaProducts are launches of a matrix multiplication in CUDA C, also in configurations that only a user's specification would have.
@@ -95,11 +104,12 @@ func cudaProducts(t *testing.T, k matmulKernel, count, odd int) []trial {
 }
 
 // TestCUDALogic runs the kernels in CUDA C on the CPU, for sizes and blocks of all kinds, and compares them with loops in double
-// precision. NDTUNE_LONG=1 makes it 25 times as long.
+// precision. NDTUNE_LONG=1 makes it thirty times as long.
 func TestCUDALogic(t *testing.T) {
 	needKernels(t)
+	t.Parallel() // to the simulators
 	r := newEmulator(t)
-	count := 4
+	count := 3
 	if long {
 		count = 100
 	}
@@ -112,13 +122,14 @@ func TestCUDALogic(t *testing.T) {
 		if k.sample > 0 || k.element != "" && k.element != "float" {
 			continue // in OpenCL C only
 		}
-		t.Run("matmul_"+k.String(), func(t *testing.T) { r.run(t, cudaProducts(t, k, count, count/2)) })
+		t.Run("matmul_"+k.String(), func(t *testing.T) { r.run(t, cudaProducts(t, k, count, count-1)) })
 	}
 }
 
 // TestCUDALogicNoticesFaults shows that the emulator would have noticed a barrier or a bound that is missing.
 func TestCUDALogicNoticesFaults(t *testing.T) {
 	needKernels(t)
+	t.Parallel()
 	r := newEmulator(t)
 	diffusion := func(name string) trial {
 		return diffusionLaunch{source: inCUDA(t, "diffusion/diffuse_"+name+".yaml"), nx: 40, ny: 20, blockX: 16, blockY: 4, tileX: 1, tileY: 1, spare: 1}
