@@ -327,7 +327,7 @@ func (s *session) checkLaunch(l Launch, of problem.Launch, d hardware.Device) er
 }
 
 // checkArguments compares the problem's arguments with those of the built kernel: their
-// number, their kinds, and the sizes of scalars, as far as the driver tells.
+// number, their kinds, and the sizes of scalars, as far as the driver or the source in CUDA C tells.
 func (s *session) checkArguments(k bound, v *problem.Variant) error {
 	n, err := k.NumArgs()
 	if err != nil {
@@ -336,11 +336,17 @@ func (s *session) checkArguments(k bound, v *problem.Variant) error {
 	if given := k.launch.Arguments; n != len(given) {
 		return fail(tune.Compile, "the kernel %s takes %d arguments, %d are given", k.launch.Kernel, n, len(given))
 	}
+	var text []cl.ArgInfo
 	for index, i := range k.launch.Arguments {
 		a := s.infos[i]
 		info, err := k.ArgInfo(index)
-		if err != nil {
-			return nil // the driver does not tell: setting the arguments will
+		if err != nil && index == 0 {
+			text = declared(v, k.launch.Kernel, n)
+		}
+		if err != nil && text == nil {
+			return nil // nobody tells: setting the arguments will
+		} else if err != nil {
+			info = text[index]
 		}
 		if problem := mismatch(info, a); problem != "" {
 			return fail(tune.Compile, "%s: %s", s.argument(k.launch, index), problem)

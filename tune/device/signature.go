@@ -4,15 +4,23 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/source"
 )
 
-// A Signature is the declaration of a kernel, as the driver reports it.
+// A Signature is the declaration of a kernel, as the driver reports it, or as the text of a kernel in CUDA C has it.
 type Signature struct {
 	Name      string
 	Arguments []cl.ArgInfo
-	WorkGroup [3]int // reqd_work_group_size; zeros: none
+	WorkGroup [3]int            // reqd_work_group_size; zeros: none
+	Template  []source.Variable // the parameters of a template in CUDA C
+	Symbols   []source.Variable // the variables in constant memory that it reads in CUDA C
+	Unread    bool              // the arguments are not known: macros make them in CUDA C
 }
 
 // A SourceError is the log of a source that does not compile.
@@ -25,13 +33,13 @@ func (e *SourceError) Error() string { return "the source does not compile:\n" +
 
 // Signatures builds a source and returns the declarations of its kernels, in the driver's order. The error of a
 // source that does not compile is a [SourceError].
-func Signatures(d *cl.Device, source, options string) ([]Signature, error) {
+func Signatures(d *cl.Device, text, options string) ([]Signature, error) {
 	context, err := cl.NewContext(d)
 	if err != nil {
 		return nil, err
 	}
 	defer context.Release()
-	program, err := context.NewProgram(source)
+	program, err := context.NewProgram(text)
 	if err != nil {
 		return nil, err
 	}
@@ -42,10 +50,13 @@ func Signatures(d *cl.Device, source, options string) ([]Signature, error) {
 		if err != nil {
 			return nil, err
 		}
-		log := cmp.Or(readable(failed.Log, source, "source"), failed.Error())
+		log := cmp.Or(readable(failed.Log, text, "source"), failed.Error())
 		return nil, &SourceError{log, featureHint(log, options, info)}
 	} else if err != nil {
 		return nil, err
+	}
+	if language, err := source.LanguageOf("", text); language == source.CUDA || err != nil {
+		return cudaSignatures(text), err // NVRTC tells neither types nor templates
 	}
 	names, err := program.KernelNames()
 	if err != nil {
@@ -85,4 +96,68 @@ func signature(p *cl.Program, name string, d *cl.Device) (Signature, error) {
 	group, err := k.WorkGroupInfo()
 	s.WorkGroup = group.CompileSize
 	return s, err
+}
+
+// cudaSignatures returns the declarations of the kernels of a source in CUDA C. Dynamic shared memory is the last argument.
+func cudaSignatures(text string) (all []Signature) {
+	for _, k := range source.Kernels(source.Active(text, nil)) {
+		s := Signature{
+			Name: k.Name, Arguments: each.Of(k.Arguments, argumentInfo), Template: k.Template, Symbols: k.Symbols, Unread: k.Arguments == nil,
+		}
+		if len(k.Shared) > 0 {
+			s.Arguments = append(s.Arguments, sharedInfo(k.Shared[0]))
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// argumentInfo returns the description of an argument in CUDA C.
+func argumentInfo(v source.Variable) cl.ArgInfo {
+	info := cl.ArgInfo{Name: v.Name, Type: cmp.Or(source.OpenCLType(v.Type), v.Type), Access: cl.AccessNone, Address: cl.AddressPrivate}
+	if v.Pointers > 0 {
+		info.Type, info.Address = info.Type+strings.Repeat("*", v.Pointers), cl.AddressGlobal
+		if v.Const {
+			info.Qualifier = cl.TypeConst
+		}
+	}
+	return info
+}
+
+func sharedInfo(v source.Variable) cl.ArgInfo {
+	return cl.ArgInfo{Name: v.Name, Type: cmp.Or(source.OpenCLType(v.Type), v.Type) + "*", Access: cl.AccessNone, Address: cl.AddressLocal}
+}
+
+// declared returns what the source of a variant in CUDA C tells of the arguments of a kernel, of which there are n: nil if it does not
+// tell them for sure. A type that is not known, such as a parameter of a template, is "", and may be a pointer.
+func declared(v *problem.Variant, kernel string, n int) []cl.ArgInfo {
+	var macros []source.Macro
+	defines, _ := problem.CutFlag("-D", v.Options)
+	for _, d := range defines {
+		name, value, _ := strings.Cut(d, "=")
+		macros = append(macros, source.Macro{Name: name, Text: strings.Trim(value, `"`)})
+	}
+	kernels := slices.DeleteFunc(source.Kernels(source.Active(v.Source, macros)), func(k source.Kernel) bool {
+		return k.Name != source.FunctionName(kernel)
+	})
+	if len(kernels) != 1 {
+		return nil
+	}
+	k := kernels[0]
+	infos := each.Of(k.Arguments, argumentInfo)
+	for i, a := range k.Arguments {
+		switch known := source.OpenCLType(a.Type) != "" && a.Pointers < 2; {
+		case !known && a.Pointers == 0:
+			infos[i] = cl.ArgInfo{Name: a.Name}
+		case !known:
+			infos[i].Type = ""
+		}
+	}
+	if len(infos) == n-1 && len(k.Shared) > 0 {
+		infos = append(infos, sharedInfo(k.Shared[0]))
+	}
+	if len(infos) != n {
+		return nil
+	}
+	return infos
 }

@@ -157,3 +157,15 @@ func TestGeneratedLanguage(t *testing.T) {
 		t.Errorf("%v, %v", v, err)
 	}
 }
+
+// TestTemplateParameters makes sure that the head of a template gets no value in place of the name of its parameter.
+func TestTemplateParameters(t *testing.T) {
+	d := saxpy()
+	d.Kernel.Source = "template <int block_size_x> __global__ void saxpy(float *y, const float *x, float a, unsigned n) { unroll; }"
+	d.Kernel.Name = "saxpy<{block_size_x}>"
+	p := mustProblem(t, d)
+	v, err := p.Variant(configurationOf(t, p, nil), h200)
+	if line := v.OptionLine(); err != nil || strings.Contains(line, "block_size_x") || !strings.Contains(line, "-D unroll=") || !strings.Contains(line, `-ndtune-name="saxpy<`) {
+		t.Error(line, err)
+	}
+}

@@ -53,13 +53,22 @@ type setting struct {
 	value *expression.Expression
 }
 
-// findHostOnly returns the parameters that settings read and the kernel's source does not name. Of a source that a function or a
-// command makes, nothing is known.
+// findHostOnly returns the parameters that settings read and the kernel's source does not name, and those that are parameters of a
+// template, whose head does not compile with values in place of their names. Of a source that a function or a command makes,
+// nothing is known.
 func (p *Problem) findHostOnly() map[string]bool {
-	if len(p.settings) == 0 || p.generated() || source.IsSPIRV(p.source) {
+	isCUDA := p.language == source.CUDA
+	if len(p.settings) == 0 && !isCUDA || p.generated() || source.IsSPIRV(p.source) {
 		return nil
 	}
 	words, found := source.Identifiers(p.source), map[string]bool{}
+	if isCUDA {
+		for _, k := range source.Kernels(p.source) {
+			for _, v := range k.Template {
+				found[v.Name] = true
+			}
+		}
+	}
 	for _, name := range p.parameters.Names() {
 		if !words[name] && slices.ContainsFunc(p.settings, func(s setting) bool { return s.value.Reads(name) }) {
 			found[name] = true

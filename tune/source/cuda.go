@@ -68,8 +68,8 @@ type Kernel struct {
 	Name      string
 	Arguments []Variable // nil if the text does not tell them, as where a macro makes them
 	Template  []Variable // the parameters of a template: a Type is typename, class, or that of a number
-	Shared    []Variable // dynamic shared memory: the arrays extern __shared__ of the source
-	Symbols   []Variable // the variables __constant__ of the source
+	Shared    []Variable // dynamic shared memory: the arrays extern __shared__ that it reaches
+	Symbols   []Variable // the variables __constant__ that it reaches
 }
 
 // A Variable is what a declaration in CUDA C declares.
@@ -83,36 +83,50 @@ type Variable struct {
 
 // Kernels returns the kernels in CUDA C of a source, in its order.
 func Kernels(text string) (all []Kernel) {
-	words := tokens(text)
-	var shared, symbols []Variable
+	words, shared, symbols := withoutVariables(tokens(text))
 	for i, w := range words {
-		switch {
-		case w == "__global__":
-			if k, ok := kernelHead(words, i); ok {
-				all = append(all, k)
-			}
-		case w == "__shared__" && i > 0 && words[i-1] == "extern", w == "__constant__":
-			end := i + 1
-			for end < len(words) && !slices.Contains([]string{";", "=", "{"}, words[end]) {
-				end++
-			}
-			v, ok := variable(words[i+1 : end])
-			switch v.Pointers -= len(v.Counts); {
-			case ok && w == "__constant__":
-				symbols = append(symbols, v)
-			case ok:
-				shared = append(shared, v)
-			}
+		if w != "__global__" {
+			continue
 		}
-	}
-	for i := range all {
-		all[i].Shared, all[i].Symbols = shared, symbols
+		k, body, ok := kernelHead(words, i)
+		if ok && len(shared)+len(symbols) > 0 {
+			reached := reach(text, words, body)
+			unreached := func(v Variable) bool { return !reached[v.Name] }
+			k.Shared, k.Symbols = slices.DeleteFunc(slices.Clone(shared), unreached), slices.DeleteFunc(slices.Clone(symbols), unreached)
+		}
+		if ok {
+			all = append(all, k)
+		}
 	}
 	return all
 }
 
-// kernelHead reads a kernel whose word __global__ has an index, unless it has no body.
-func kernelHead(words []string, at int) (k Kernel, ok bool) {
+// withoutVariables returns words without the declarations of variables in dynamic shared and constant memory, and these.
+func withoutVariables(words []string) (rest []string, shared, symbols []Variable) {
+	for i := 0; i < len(words); i++ {
+		isSymbol := words[i] == "__constant__"
+		if !isSymbol && (words[i] != "__shared__" || i == 0 || words[i-1] != "extern") {
+			rest = append(rest, words[i])
+			continue
+		}
+		end := i + 1
+		for end < len(words) && !slices.Contains([]string{";", "=", "{"}, words[end]) {
+			end++
+		}
+		v, ok := variable(words[i+1 : end])
+		switch v.Pointers -= len(v.Counts); {
+		case ok && isSymbol:
+			symbols = append(symbols, v)
+		case ok:
+			shared = append(shared, v)
+		}
+		i = end - 1
+	}
+	return rest, shared, symbols
+}
+
+// kernelHead reads a kernel whose word __global__ has an index, unless it has no body, and finds its body.
+func kernelHead(words []string, at int) (k Kernel, body int, ok bool) {
 	open := at
 	for open < len(words) && words[open] != "(" {
 		if open++; open+1 < len(words) && slices.Contains(cudaAttributes, words[open]) {
@@ -121,7 +135,7 @@ func kernelHead(words []string, at int) (k Kernel, ok bool) {
 	}
 	end := closing(words, open)
 	if open == len(words) || end == len(words) || words[end] != "{" || !isName(words[open-1]) {
-		return k, false
+		return k, 0, false
 	}
 	k.Name = words[open-1]
 	if k.Arguments = []Variable{}; !slices.Equal(words[open:end], []string{"(", "void", ")"}) {
@@ -138,7 +152,7 @@ func kernelHead(words []string, at int) (k Kernel, ok bool) {
 		}
 		k.Template = variables(head[2:max(2, last)])
 	}
-	return k, true
+	return k, end, true
 }
 
 // variables reads declarations between commas, nil if one of them cannot be read.

@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(BLOCK * 2) add(float *c, const float *__restri
 		c[i] = twice(tile[threadIdx.x]) + gridDim.x;
 }
 extern "C" __global__ void other() { OTHER; }`
-	want, got := FindKernel(opencl, "add"), FindKernel(cuda, "add<float, {block_size_x}>")
+	want, got := FindKernel(opencl, "add"), FindKernel(cuda, "space::add <std::pair<a, b>, {block_size_x}>")
 	if got == nil || want == nil {
 		t.Fatal(want, got)
 	}
@@ -66,11 +66,13 @@ func TestKernels(t *testing.T) {
 	all := Kernels(`
 __constant__ float2 vertices[SIZE + 1][2], alpha = 3;
 __constant__ __align__(16) struct S s = {1};
-typedef float real;
+__constant__ int unused[3];
+__device__ int helper() { return s.x; }
 __global__ void forward(int *a);
 template <typename T, int block = 4 * 4, bool fast>
 __launch_bounds__(64) __global__ void k(const T *__restrict__ a, float b[], unsigned long long n, T *const *p, const struct S s) {
 	extern __shared__ __align__(8) unsigned char raw[];
+	raw[0] = helper();
 }
 extern "C" __global__ void none(void) {}
 __global__ void empty() {}

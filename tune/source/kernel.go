@@ -42,7 +42,7 @@ func (f *Function) Reads(function string, axis int) bool {
 // meaning: Calls has get_local_id(0) for threadIdx.x.
 func FindKernel(text, name string, arguments ...string) *Function {
 	all, lines := asOpenCL(scan(text))
-	name, _, _ = strings.Cut(name, "<")
+	name = FunctionName(name)
 	named := func(open int, _ []string) bool { return all[open-1] == name }
 	made := func(_ int, names []string) bool { return len(names) > 0 && slices.Equal(names, arguments) }
 	for _, fits := range []func(open int, names []string) bool{named, made} {
@@ -149,7 +149,7 @@ func reach(text string, all []string, body int) map[string]bool {
 			switch {
 			case i == body || name == "":
 				open = append(open, words...)
-			case !slices.Contains(header, "kernel") && !slices.Contains(header, "__kernel"):
+			case !slices.ContainsFunc(header, func(w string) bool { return slices.Contains([]string{"kernel", "__kernel", "__global__"}, w) }):
 				texts[name] = append(texts[name], words...)
 			}
 			i, from = end-1, end

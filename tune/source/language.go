@@ -45,6 +45,12 @@ func LanguageOf(fileName, text string) (Language, error) {
 	return OpenCL, nil
 }
 
+// FunctionName returns the name of the function of a kernel whose name may have a namespace, or be an instance of a template.
+func FunctionName(kernel string) string {
+	name, _, _ := strings.Cut(kernel, "<")
+	return strings.TrimSpace(name[strings.LastIndex(name, ":")+1:])
+}
+
 // includesHIP reports whether a directive includes a header of HIP, such as <hip/hip_runtime.h>.
 func (d directive) includesHIP() bool {
 	header := strings.TrimLeft(d.argument, `<"`)
