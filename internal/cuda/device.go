@@ -1,0 +1,149 @@
+package cuda
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"unsafe"
+
+	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/internal/library"
+)
+
+// A device is a GPU.
+type device struct {
+	*driver
+	number int32
+}
+
+// list answers with handles: the room for them, the address for them, and that for their number; either can be 0.
+func list(to []uintptr, handles []uintptr) {
+	if to[1] != 0 {
+		copy(unsafe.Slice(at[uintptr](to[1]), to[0]), handles)
+	}
+	if to[2] != 0 {
+		*at[uint32](to[2]) = uint32(len(handles))
+	}
+}
+
+func (d *driver) platformIDs(_ *task, a []uintptr) { list(a, []uintptr{d.handle}) }
+
+func (d *driver) deviceIDs(t *task, a []uintptr) {
+	const standard, gpu = 1 << 0, 1 << 2
+	if a[1]&(standard|gpu) == 0 {
+		t.fail(deviceNotFound, "")
+		return
+	}
+	list(a[2:], d.devices)
+}
+
+func (d *driver) platformInfo(_ *task, a []uintptr) []byte {
+	switch a[1] {
+	case 0x0901:
+		return terminated(d.version())
+	case 0x0902:
+		return terminated("CUDA")
+	}
+	return nil
+}
+
+// version is the version of CUDA that the driver has.
+func (d *driver) version() string {
+	n := get[int32](new(task), &d.cuDriverGetVersion)
+	return fmt.Sprintf("CUDA %d.%d", n/1000, n%1000/10)
+}
+
+// release returns the driver's own version, such as 580.159.04: from Linux, else from NVIDIA's management library, else that of CUDA.
+func (d *driver) release() string {
+	said, _ := os.ReadFile("/proc/driver/nvidia/version")
+	if len(said) == 0 {
+		name := "libnvidia-ml.so.1"
+		if runtime.GOOS == "windows" {
+			name = "nvml.dll"
+		}
+		said = make([]byte, 96)
+		if l, err := library.Open(name); err == nil && l.Call("nvmlInit_v2") == nil {
+			_ = l.Call("nvmlSystemGetDriverVersion", uintptr(unsafe.Pointer(&said[0])), uintptr(len(said))) // "" if it fails
+			_ = l.Call("nvmlShutdown")
+		}
+	}
+	if found := releaseNumber.Find(said); found != nil {
+		return string(found)
+	}
+	return d.version()
+}
+
+var releaseNumber = regexp.MustCompile(`\d+\.\d+(\.\d+)*`)
+
+// The numbers of CUDA's attributes of devices.
+const (
+	maxThreads, maxThreadsX, maxThreadsY, maxThreadsZ = 1, 2, 3, 4
+	sharedMemory, constantMemory, warp, registers     = 8, 9, 10, 12
+	clockKHz, multiprocessors, integrated             = 13, 16, 18
+	pciBus, pciDevice, pciDomain, cache               = 33, 34, 50, 38
+	major, minor, sharedMemoryOptIn                   = 75, 76, 97
+)
+
+// attribute returns an attribute of the device, 0 if it has none of that number.
+func (d *device) attribute(number uintptr) int {
+	return int(get[int32](new(task), &d.cuDeviceGetAttribute, number, uintptr(d.number)))
+}
+
+// architecture returns the name by which compilers know the device.
+func (d *device) architecture() string {
+	return fmt.Sprintf("sm_%d%d", d.attribute(major), d.attribute(minor))
+}
+
+// plain are the queries whose answers are attributes of the device.
+var plain = map[uintptr][]uintptr{
+	0x1002: {multiprocessors}, 0x1004: {maxThreads}, 0x1005: {maxThreadsX, maxThreadsY, maxThreadsZ},
+	0x101E: {cache}, 0x1020: {constantMemory}, 0x1035: {integrated},
+	0x4000: {major}, 0x4001: {minor}, 0x4002: {registers}, 0x4003: {warp}, // cl_nv_device_attribute_query
+}
+
+// known are the queries with one answer for all devices.
+var known = map[uintptr][]byte{
+	0x1000: numbers(1 << 2), // a GPU
+	0x102C: terminated("NVIDIA Corporation"),
+	0x103D: terminated("CUDA C++"),
+	0x1030: terminated("cl_nv_device_attribute_query cl_khr_device_uuid cl_khr_pci_bus_info cl_khr_fp64 cl_khr_fp16"),
+	0x1025: numbers(1000),                                      // ns, the step of event times; of recent devices it is 32
+	0x1019: numbers(8 * 512),                                   // bits, the alignment of parts of buffers: that of NVIDIA's OpenCL
+	0x1016: numbers(0),                                         // images
+	0x103A: numbers(1), 0x103B: numbers(1), 0x103C: numbers(1), // elements of a vector
+	0x101B: numbers(0x3f), 0x1032: numbers(0x3f), 0x1033: numbers(0x3f), // arithmetic in single, double and half precision, by IEEE 754
+}
+
+func deviceInfo(t *task, a []uintptr) (data []byte) {
+	d := of[device](a[0])
+	if list := plain[a[1]]; list != nil {
+		return numbers(each.Of(list, d.attribute)...)
+	}
+	switch a[1] {
+	case 0x102B:
+		name := get[[256]byte](t, &d.cuDeviceGetName, 256, uintptr(d.number))
+		return append(bytes.TrimRight(name[:], "\x00"), 0)
+	case 0x102D:
+		return terminated(d.release() + ", " + compilerVersion())
+	case 0x102F:
+		return terminated(d.version())
+	case 0x100C:
+		return numbers(d.attribute(clockKHz) / 1000)
+	case 0x101F, 0x1010: // all memory, also for one buffer
+		return numbers(get[int](t, &d.cuDeviceTotalMem_v2, uintptr(d.number)))
+	case 0x1023:
+		return numbers(max(d.attribute(sharedMemory), d.attribute(sharedMemoryOptIn)))
+	case 0x106A:
+		id := get[[16]byte](t, &d.cuDeviceGetUuid_v2, uintptr(d.number))
+		return id[:]
+	case 0x410F: // cl_khr_pci_bus_info: domain, bus, device and function, in 32 bits each
+		for _, number := range []uintptr{pciDomain, pciBus, pciDevice} {
+			data = binary.NativeEndian.AppendUint32(data, uint32(d.attribute(number)))
+		}
+		return append(data, 0, 0, 0, 0)
+	}
+	return known[a[1]]
+}
