@@ -77,17 +77,9 @@ static int copy_answer(int i, uint32_t param, void *to, size_t room) {
 }
 
 API int cuDeviceGetName(char *to, int room, int i) { return copy_answer(i, 0x102B, to, (size_t)room); }
-API int cuDeviceGetUuid(void *to, int i) { return copy_answer(i, 0x106A, to, 16); }
 API int cuDeviceGetUuid_v2(void *to, int i) { return copy_answer(i, 0x106A, to, 16); }
 API int cuDeviceTotalMem_v2(size_t *to, int i) { return copy_answer(i, 0x101F, to, sizeof *to); }
 API int cuDeviceGetAttribute(int *to, int number, int i) { return copy_answer(i, (uint32_t)number, to, sizeof *to); }
-
-API int cuDeviceGetPCIBusId(char *to, int room, int i) {
-	DEVICE(i);
-	const Device *d = cuda_devices[i];
-	snprintf(to, (size_t)room, "%04x:%02x:%02x.0", (int)number_of(d, 50), (int)number_of(d, 33), (int)number_of(d, 34));
-	return CUDA_OK;
-}
 
 // Contexts: the primary one of each device.
 
@@ -232,12 +224,6 @@ API int cuMemFree_v2(unsigned char *at) {
 	return status || !at ? status : m && m->data == at && m->object.needs == &current->object ? free_memory(m) : release(at, MEM, CUDA_INVALID_VALUE);
 }
 
-API int cuMemGetInfo_v2(size_t *unused, size_t *all) {
-	ENTER(current, CONTEXT);
-	*all = number_of(here(), 0x101F);
-	return *unused = *all - here()->allocated, CUDA_OK;
-}
-
 API int cuMemcpyHtoDAsync_v2(unsigned char *to, const void *from, size_t size, Queue *q) {
 	STREAM(q);
 	if (!from || !memory_at(to, size))
@@ -261,14 +247,6 @@ API int cuMemcpyDtoDAsync_v2(unsigned char *to, const unsigned char *from, size_
 	if (!memory_at(to, size) || !memory_at(from, size))
 		return CUDA_INVALID_VALUE;
 	memmove(to, from, size);
-	return end(q, size / 10);
-}
-
-API int cuMemsetD8Async(unsigned char *to, unsigned char value, size_t size, Queue *q) {
-	STREAM(q);
-	if (!memory_at(to, size))
-		return CUDA_INVALID_VALUE;
-	memset(to, value, size);
 	return end(q, size / 10);
 }
 
@@ -406,11 +384,6 @@ API int cuEventRecord(Event *e, Queue *q) {
 API int cuEventSynchronize(Event *e) {
 	ENTER(e, EVENT);
 	return settle(e->status == 1, e->ready);
-}
-
-API int cuEventQuery(Event *e) {
-	ENTER(e, EVENT);
-	return e->status == 1 || host_now() < e->ready ? CUDA_NOT_READY : settle(false, 0);
 }
 
 API int cuEventElapsedTime(float *ms, Event *from, Event *to) {

@@ -64,16 +64,6 @@ static const Signature *named(const Program *p, const char *expression) {
 	return NULL;
 }
 
-// refused adds a line to the log of a program whose build fails.
-static int refused(Program *p, const char *format, const char *about, size_t number) {
-	char line[400];
-	snprintf(line, sizeof line, format, about, number);
-	p->log = p->log ? p->log : strdup("");
-	add_text(&p->log, line, "\n");
-	p->status = -2;
-	return RTC_COMPILATION;
-}
-
 API int nvrtcCompileProgram(Program *p, int n, const char *const *options) {
 	PROGRAM_OF(p);
 	if (spoiled)
@@ -89,44 +79,15 @@ API int nvrtcCompileProgram(Program *p, int n, const char *const *options) {
 		char expression[128];
 		snprintf(expression, sizeof expression, "%.*s", (int)strcspn(name, ";"), name);
 		if (!named(p, expression))
-			return refused(p, "__nv_name_map(2): error: identifier \"%s\" is undefined", expression, 0);
+			p->status = failed(p, "error: identifier is undefined: ", expression) - 2;
 	}
-	for (int i = 0; i < p->kernel_count; i++) // what ptxas says
+	for (int i = 0; i < p->kernel_count; i++) {
+		char line[300];
+		snprintf(line, sizeof line, "Entry function '%s' uses too much shared data (0x%zx bytes, 0xc000 max)", p->kernels[i].symbol, p->kernels[i].local);
 		if (p->kernels[i].local > 48 << 10)
-			return refused(p, "ptxas error   : Entry function '%s' uses too much shared data (0x%zx bytes, 0xc000 max)", p->kernels[i].symbol, p->kernels[i].local);
-	return RTC_OK;
-}
-
-static int give_text(const char *text, size_t *size, char *to) {
-	if (size)
-		*size = strlen(text) + 1;
-	if (to)
-		strcpy(to, text);
-	return RTC_OK;
-}
-
-API int nvrtcGetProgramLogSize(Program *p, size_t *size) {
-	PROGRAM_OF(p);
-	return give_text(p->log ? p->log : "", size, NULL);
-}
-
-API int nvrtcGetProgramLog(Program *p, char *to) {
-	PROGRAM_OF(p);
-	return give_text(p->log ? p->log : "", NULL, to);
-}
-
-// code_of returns the machine code: that of OpenCL, or nothing if the architecture is one of PTX only.
-static const char *code_of(const Program *p) { return p->status == 0 && strstr(p->options, "=sm_") ? p->binary : ""; }
-
-API int nvrtcGetCUBINSize(Program *p, size_t *size) {
-	PROGRAM_OF(p);
-	*size = *code_of(p) ? strlen(p->binary) + 1 : 0;
-	return RTC_OK;
-}
-
-API int nvrtcGetCUBIN(Program *p, char *to) {
-	PROGRAM_OF(p);
-	return *code_of(p) ? give_text(p->binary, NULL, to) : RTC_INVALID_PROGRAM;
+			p->status = failed(p, "ptxas error   : ", line) - 2;
+	}
+	return p->status == 0 ? RTC_OK : RTC_COMPILATION;
 }
 
 // ptx_of returns the declarations of a program, as NVRTC writes them.
@@ -157,24 +118,35 @@ static char *ptx_of(const Program *p) {
 			fprintf(out, ".reqntid %zu, %zu, %zu\n", s->required[0], s->required[1], s->required[2]);
 		else if (s->bounds)
 			fprintf(out, ".maxntid %zu, 1, 1\n", s->bounds);
-		fprintf(out, "{\n%s", s->local ? "" : "\tret;\n}\n");
-		if (s->local)
-			fprintf(out, "\t// demoted variable\n\t.shared .align 4 .b8 tile[%zu];\n\tret;\n}\n", s->local);
+		fprintf(out, "{\n\t.shared .align 4 .b8 tile[%zu];\n%s\tret;\n}\n", s->local, p->dynamic ? "\tmov.u32 %r1, dynamic;\n" : "");
 	}
 	fclose(out);
 	return text;
 }
 
-static int give_ptx(Program *p, size_t *size, char *to) {
+static char *log_of(const Program *p) { return strdup(p->log ? p->log : ""); }
+
+// code_of returns the machine code, or nothing if the options ask for PTX only.
+static char *code_of(const Program *p) { return p->status == 0 && strstr(p->options, "=sm_") ? strdup(p->binary) : NULL; }
+
+// give writes a text of a program, or its size.
+static int give(Program *p, char *text_of(const Program *), size_t *size, char *to) {
 	PROGRAM_OF(p);
-	char *text = p->status == 0 ? ptx_of(p) : strdup("");
-	give_text(text, size, to);
+	char *text = text_of(p);
+	if (size)
+		*size = text ? strlen(text) + 1 : 0;
+	if (to && text)
+		strcpy(to, text);
 	free(text);
 	return RTC_OK;
 }
 
-API int nvrtcGetPTXSize(Program *p, size_t *size) { return give_ptx(p, size, NULL); }
-API int nvrtcGetPTX(Program *p, char *to) { return give_ptx(p, NULL, to); }
+API int nvrtcGetProgramLogSize(Program *p, size_t *size) { return give(p, log_of, size, NULL); }
+API int nvrtcGetProgramLog(Program *p, char *to) { return give(p, log_of, NULL, to); }
+API int nvrtcGetPTXSize(Program *p, size_t *size) { return give(p, ptx_of, size, NULL); }
+API int nvrtcGetPTX(Program *p, char *to) { return give(p, ptx_of, NULL, to); }
+API int nvrtcGetCUBINSize(Program *p, size_t *size) { return give(p, code_of, size, NULL); }
+API int nvrtcGetCUBIN(Program *p, char *to) { return give(p, code_of, NULL, to); }
 
 API int nvrtcGetLoweredName(Program *p, const char *expression, const char **to) {
 	PROGRAM_OF(p);

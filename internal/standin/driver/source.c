@@ -8,7 +8,7 @@
 static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 // failed appends a line to the build log, and returns false.
-static bool failed(Program *p, const char *what, const char *about) {
+bool failed(Program *p, const char *what, const char *about) {
 	char *log;
 	if (asprintf(&log, "%sstandin: %s%s\n", p->log ? p->log : "", what, about) < 0)
 		abort();
@@ -105,7 +105,7 @@ static void read_directives(Program *p) {
 		size_t m = strcspn(value, "\n");
 		if ((comment = memmem(value, m, "//", 2)))
 			m = (size_t)(comment - value);
-		if (n > 0 && at[n] != '(')
+		if (n > 0 && at[n] != '(' && strncmp(value, "ndtune_", 7) != 0) // the types of internal/cuda's prologue
 			define(p, at, n, value, m);
 	}
 }
@@ -379,7 +379,7 @@ static bool read_symbols(Program *p, const char *text, const char *word) {
 	Scope scope = program_scope(p);
 	for (const char *at = text; p->symbol_count < 16 && (at = strstr(at, word));) {
 		const char *from = at += strlen(word), *end = from + strcspn(from, "[;=({");
-		if (*end == '(' || *end == '{' || !*end || strncmp(from, "__", 2) == 0) // a function, or «__device__ __constant__»
+		if (*end == '(' || *end == '{' || !*end || strncmp(from, "__", 2) == 0 || memchr(from, '&', (size_t)(end - from))) // a function, or «__device__ __constant__»
 			continue;
 		Symbol s = {0};
 		read_param(p, &s.param, from, end);

@@ -164,6 +164,7 @@ typedef struct {
 } Program;
 
 int build(Program *);
+bool failed(Program *, const char *what, const char *about); // false; it adds a line to the log
 void forget_build(Program *);
 const char *macro_of(const Program *, const char *name);
 Scope program_scope(const Program *);
