@@ -17,8 +17,8 @@ def main() -> int:
     try:
         program = _binary.find()
         if os.name == "nt":
-            return subprocess.run([program, *arguments], check=False).returncode
-        os.execv(program, [program, *arguments])
+            return subprocess.run([program, *arguments], env=_binary.environment(), check=False).returncode
+        os.execve(program, [program, *arguments], _binary.environment())
     except (_binary.NdtuneError, OSError) as error:
         print(f"ndtune: {error}", file=sys.stderr)
     return 2

@@ -142,7 +142,7 @@ class _Program:
         own: dict[str, Any] = {"start_new_session": True}
         if os.name == "nt":
             own = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined,unused-ignore]
-        own |= dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        own |= dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | {"env": self.place[2]}
         self.child: subprocess.Popen[bytes] = subprocess.Popen([self.place[0], "commands", *arguments], **own)
         assert self.child.stdin and self.child.stdout and self.child.stderr
         self._in = self.child.stdin
@@ -204,7 +204,7 @@ _idle: list[_Program] = []  # one at most
 
 def _place() -> tuple[str, str, dict[str, str]]:
     """What a program is started with: its path, the working directory, and the environment."""
-    return _binary.find(), os.getcwd(), dict(os.environ)
+    return _binary.find(), os.getcwd(), _binary.environment()
 
 
 def _taken() -> _Program | None:

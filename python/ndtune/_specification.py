@@ -34,6 +34,8 @@ class Kernel:
             raise TypeError("Please specify language when using a code generator function")
         self.text = "" if self.generated else util.get_kernel_string(self.sources[0])
         self.lang = (lang or util.detect_language(self.text)).upper()
+        self.is_cuda = self.lang in ("CUDA", "CUPY", "NVCUDA", "PYCUDA")
+        self.ours = self.is_cuda or self.lang == "OPENCL"
         for other in self.sources[1:]:
             if not util.looks_like_a_filename(other):
                 raise ValueError("When passing multiple kernel sources, the secondary entries must be filenames")
@@ -42,6 +44,9 @@ class Kernel:
         """Warn of arguments that do not fit the declaration of the kernel; TypeError for what is no list."""
         if not isinstance(arguments, Sequence):
             raise TypeError(f"arguments must be a list with one entry for each argument, not {type(arguments)}")
+        for i, a in enumerate(arguments):
+            if self.ours and not util.is_tensor(a) and hasattr(a, "__cuda_array_interface__"):
+                raise NotImplementedError(f"arguments[{i}] is on a GPU, as CuPy's arrays are: pass cupy.asnumpy(array)")
         if not self.generated:
             util.check_argument_list(self.name, self.text, arguments)
 
@@ -111,6 +116,10 @@ class Specification(Space):
         if self.kernel.defines is None:
             options += [f"-D{name}={{{other}}}" for name, other in self.rename.items() if name.isidentifier()]
         part: dict[str, Any] = {"name": self.kernel.name, "build_options": options}
+        if self.kernel.is_cuda:  # an instance of a template can depend on parameters
+            parts = re.split(r"(\w+)", self.kernel.name)
+            part["name"] = "".join(f"{{{self.rename.get(p, p)}}}" if p in self.tune_params else p for p in parts)
+            part["language"] = "cuda"
         source = self.kernel.sources[0]
         if self.kernel.in_python:
             self.handlers["kernel"] = lambda question: {"source": self.source(question["configuration"])}

@@ -84,14 +84,14 @@ def tune_kernel(  # fmt: skip
         raise TypeError(f"options must be a list of texts, such as {options.split()}, not {options!r}")
     asked = dict(given)
     kernel = _kernel(given, tune_params)
-    if kernel.lang != "OPENCL" and not simulation_mode:
+    if not kernel.ours and not simulation_mode:
         return _elsewhere("tune_kernel", kernel.lang, asked)
     given["iterations"] = operator.index(iterations)
     if iterations < 1:
         raise ValueError(f"iterations must be at least 1, not {iterations}")
     if not simulation_mode and any(hasattr(a, "param_key") for a in (*arguments, answer)):
         return _each_choice(asked)
-    where = ",".join(devices) if devices else _device(platform, device)
+    where = ",".join(devices) if devices else _device(kernel, platform, device)
     if not simulation_mode:
         _process.prepare(where)
     wanted = _objectives(objective, objective_higher_is_better, objectives)
@@ -167,13 +167,13 @@ def run_kernel(  # fmt: skip
     given, tune_params = dict(locals()), {name: [value] for name, value in params.items()}
     asked = dict(given)
     kernel = _kernel(given, None)
-    if kernel.lang != "OPENCL":
+    if not kernel.ours:
         return _elsewhere("run_kernel", kernel.lang, asked)
     given["arguments"] = [a.select_for_configuration(params) if hasattr(a, "param_key") else a for a in arguments]
     specification = _specification(kernel, given, tune_params)
     if kernel.in_python:
         specification.content["kernel"]["source"] = specification.source(specification.plain(params))
-    answer = _run.run(specification, _device(platform, device))
+    answer = _run.run(specification, _device(kernel, platform, device))
     outputs, reason = answer["outputs"], told(answer.get("reason", ""))
     if len(outputs) < sum(a.may_change for a in specification.arguments):
         status = "memory" if "local memory" in reason else answer["status"]
@@ -191,10 +191,11 @@ def _kernel(given: dict[str, Any], tune_params: Mapping[str, Any] | None) -> Ker
         logging.basicConfig(filename=name, level=given["log"])
     kernel = Kernel(given["kernel_name"], given["kernel_source"], given["lang"], given["defines"])
     names = given["block_size_names"]
-    if not given.get("simulation_mode") and kernel.lang == "OPENCL":
+    if not given.get("simulation_mode") and kernel.ours:
+        why = "not yet for kernels in CUDA C" if kernel.is_cuda else "OpenCL kernels have no such arguments"
         for memory in ("smem_args", "cmem_args", "texmem_args"):
             if given[memory] is not None:
-                raise NotImplementedError(f"{memory}: OpenCL kernels have no such arguments")
+                raise NotImplementedError(f"{memory}: {why}")
     kernel.check_arguments(given["arguments"])
     util.check_block_size_names(names)
     if tune_params is not None:
@@ -263,8 +264,8 @@ def check(  # fmt: skip
     if unknown := [name for name in more if name not in names]:
         raise TypeError(f"check has no argument {', '.join(unknown)}")
     kernel = _kernel(given, tune_params)
-    if kernel.in_python or kernel.lang != "OPENCL":
-        raise NotImplementedError("check takes the source of an OpenCL kernel, without a function or defines= for it")
+    if kernel.in_python or not kernel.ours:
+        raise NotImplementedError("check takes a source in OpenCL C or CUDA C, without a function or defines= for it")
     specification = _specification(kernel, given, tune_params)
     with tempfile.TemporaryDirectory(prefix="ndtune-") as folder:
         path = os.path.join(folder, kernel_name + ".yaml")
@@ -272,8 +273,10 @@ def check(  # fmt: skip
         specification.write(folder, [argument.may_change for argument in specification.arguments])
         with open(path, "w", encoding="utf-8") as file:
             json.dump(specification.content, file, ensure_ascii=False)
-        asked = [_binary.find(), "check", path, "--format", "json", "--quiet", "--device", _device(platform, device)]
-        said = subprocess.run([*asked, *options], capture_output=True, encoding="utf-8", check=False)
+        asked = [_binary.find(), "check", path, "--format", "json", "--quiet"]
+        asked += ["--device", _device(kernel, platform, device), *options]
+        env = _binary.environment()
+        said = subprocess.run(asked, env=env, capture_output=True, encoding="utf-8", check=False)
     if said.returncode > 1 or not said.stdout:
         raise NdtuneError(said.stderr.strip())
     return json.loads(said.stdout)
@@ -296,14 +299,14 @@ def _configurations(space: Space, restrictions: Any) -> list[tuple[Any, ...]]:
     return Searchspace(space.tune_params, restrictions, 10**9).list
 
 
-def _device(platform: Any, device: Any) -> str:
+def _device(kernel: Kernel, platform: Any, device: Any) -> str:
     """The device by the program's rules: platform and number, or the text that the caller gave."""
-    return device if isinstance(device, str) else f"{platform}:{device}"
+    return device if isinstance(device, str) else f"{'cuda' if kernel.is_cuda else platform}:{device}"
 
 
 def _elsewhere(function: str, language: str, given: dict[str, Any]) -> Any:
     """Hand a kernel of another language to Kernel Tuner, if it is installed."""
-    if language not in ("CUDA", "CUPY", "NVCUDA", "PYCUDA", "HIP", "C", "FORTRAN", "HYPERTUNER"):
+    if language not in ("HIP", "C", "FORTRAN", "HYPERTUNER"):
         raise NotImplementedError(f"Sorry, there is no support for the language {language}")
     try:
         theirs = getattr(importlib.import_module("kernel_tuner"), function)
@@ -311,8 +314,8 @@ def _elsewhere(function: str, language: str, given: dict[str, Any]) -> Any:
         theirs = None
     if theirs is None or theirs.__module__.startswith("ndtune"):
         raise NdtuneError(
-            f"ndtune tunes OpenCL kernels, and this one is in {language}: install kernel_tuner, to which "
-            "ndtune hands such kernels, or pass lang='OpenCL'"
+            f"ndtune tunes kernels in OpenCL C and CUDA C, and this one is in {language}: install kernel_tuner, to "
+            "which ndtune hands such kernels, or pass lang='OpenCL' or 'CUDA'"
         )
     names = inspect.signature(theirs).parameters
     defaults = {n: p.default for n, p in inspect.signature(globals()[function]).parameters.items()}

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import ndtune
-from ndtune import _process, util
+from ndtune import _binary, _process, util
 from ndtune._cache import Cache
 from ndtune._space import Space
 from ndtune._specification import Kernel, Specification
@@ -286,7 +286,52 @@ def test_cache_files_that_end_early(tmp_path: Path, torn: str) -> None:
 def test_other_languages_are_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "kernel_tuner", None)
     with pytest.raises(ndtune.NdtuneError, match="install kernel_tuner"):
-        ndtune.tune_kernel("k", "__global__ void k(int *a) {}", 1, [np.zeros(1, np.int32)], {"block_size_x": [1]})
+        ndtune.tune_kernel("k", "void k(int *a) {}", 1, [np.zeros(1, np.int32)], {"block_size_x": [1]}, lang="C")
+
+
+def test_kernels_in_cuda_c() -> None:
+    source, params = "template <int n> __global__ void k(int *a) {}", {"block_size_x": [32, 64], "count": [1]}
+    for lang in (None, "cuda", "cupy"):
+        kernel = Kernel("k<block_size_x + count>", source, lang, None)
+        content = Specification(kernel, 100, [np.zeros(4, np.int32)], params, (None,) * 3).content["kernel"]
+        assert kernel.ours and content["language"] == "cuda"
+        assert content["name"] == "k<{block_size_x} + {p_count}>"
+        assert content["build_options"] == ["-Dcount={p_count}"]
+
+
+class OnGPU:
+    __cuda_array_interface__ = {"version": 3}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more", "named"),
+    [
+        ([OnGPU()], {}, "cupy.asnumpy"),
+        ([np.zeros(1)], {"cmem_args": {"filter": np.zeros(9)}}, "cmem_args"),
+        ([np.zeros(1)], {"texmem_args": {"texture": np.zeros(9)}}, "texmem_args"),
+        ([np.zeros(1)], {"smem_args": {"size": 400}}, "smem_args"),
+    ],
+)
+def test_what_kernels_in_cuda_c_cannot_have(arguments: Any, more: Any, named: str) -> None:
+    source, params = "__global__ void k(double *a) {}", {"block_size_x": [32]}
+    with pytest.raises(NotImplementedError, match=named):
+        ndtune.tune_kernel("k", source, 1, arguments, params, **more)
+
+
+def test_the_compiler_that_pip_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = tmp_path / "nvidia" / "cu13" / "lib" / "libnvrtc.so.13"
+    library.parent.mkdir(parents=True)
+    library.touch()
+    (library.parent / "libnvrtc-builtins.so.13.0").touch()
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    _binary._nvrtc.cache_clear()
+    try:
+        monkeypatch.delenv("NDTUNE_NVRTC_LIBRARY", raising=False)
+        assert _binary.environment()["NDTUNE_NVRTC_LIBRARY"] == str(library)
+        monkeypatch.setenv("NDTUNE_NVRTC_LIBRARY", "mine.so")
+        assert _binary.environment()["NDTUNE_NVRTC_LIBRARY"] == "mine.so"
+    finally:
+        _binary._nvrtc.cache_clear()
 
 
 def test_a_cache_of_means_has_the_medians_of_its_launches(tmp_path: Path) -> None:
