@@ -280,7 +280,7 @@ func (r *reader) place(l Location) Location {
 }
 
 // unnamedCUDA are names of compilers for a source without a file.
-var unnamedCUDA = []string{"default_program", "kernel.cu"}
+var unnamedCUDA = []string{"<source>", "default_program", "kernel.cu"}
 
 // locateBuffer finds the argument and the index of an address in global memory.
 func (r *reader) locateBuffer(f *Finding, m message) {

@@ -7,7 +7,7 @@ import (
 )
 
 // An Argument is one argument of the kernel, in the kernel's order. It is a buffer unless Value,
-// LocalSize, Image, Sampler or Alias is set.
+// LocalSize, Image, Sampler, Alias or Symbol is set.
 type Argument struct {
 	Name string
 	// Type is a name for [array.ParseType] such as "float32" or "int4", "bytes", a StructType, or an expression over constants and parameters
@@ -36,6 +36,10 @@ type Argument struct {
 	// Alias names another argument, a buffer. The kernel gets that buffer for this argument, too. Only Type applies, which may
 	// be another than that of the buffer.
 	Alias string
+
+	// Symbol says that the content is that of a variable of the source, which has the name: constant memory of CUDA C, such as
+	// __constant__ float weights[9]. It has no place among the arguments of the kernel. Type, Size, Data and Fill apply.
+	Symbol bool
 }
 
 // A Fill is the initial content of a buffer: a Kind, an Expression, Fields, a copy of another argument, or
@@ -89,8 +93,10 @@ type StructField struct {
 // An ArgumentKind is the kind of an argument.
 type ArgumentKind string
 
-// HasContent reports whether arguments of the kind have initial content and may be outputs.
-func (k ArgumentKind) HasContent() bool { return k == BufferArgument || k == ImageArgument }
+// HasContent reports whether arguments of the kind have initial content.
+func (k ArgumentKind) HasContent() bool {
+	return k == BufferArgument || k == ImageArgument || k == SymbolArgument
+}
 
 // WithArticle returns the kind with its article: «a buffer», «an image», «local memory».
 func (k ArgumentKind) WithArticle() string {
@@ -111,4 +117,5 @@ const (
 	ImageArgument   ArgumentKind = "image"
 	SamplerArgument ArgumentKind = "sampler"
 	AliasArgument   ArgumentKind = "alias of a buffer"
+	SymbolArgument  ArgumentKind = "symbol"
 )

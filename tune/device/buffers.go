@@ -282,7 +282,7 @@ func (s *session) prepareAgain(v *problem.Variant) (replaced bool, err error) {
 // lacks reports whether argument i is a buffer or an image that is not there in the size of a variant.
 func (s *session) lacks(i int, v *problem.Variant) bool {
 	b := s.buffers[i]
-	return s.infos[i].Kind.HasContent() && (b == nil || b.elements != v.Elements[i] || !slices.Equal(b.pixels, v.Pixels[i]))
+	return s.infos[i].Kind.HasContent() && !s.infos[i].Symbol && (b == nil || b.elements != v.Elements[i] || !slices.Equal(b.pixels, v.Pixels[i]))
 }
 
 // lacksAny reports whether any buffer or image must be made for a variant.
@@ -295,7 +295,7 @@ func (s *session) lacksAny(v *problem.Variant) bool {
 	return false
 }
 
-// setArguments hands the kernels their buffers, images and samplers.
+// setArguments hands the kernels their buffers, images and samplers, and the program the content of its symbols.
 func (s *session) setArguments(b *Built) error {
 	arguments := make([]any, len(s.infos))
 	for i, info := range s.infos {
@@ -306,10 +306,35 @@ func (s *session) setArguments(b *Built) error {
 			arguments[i] = s.buffers[i].image
 		case definition.SamplerArgument:
 			arguments[i] = s.samplers[i]
+		case definition.SymbolArgument:
+			if err := s.fillSymbol(b, i); err != nil {
+				return err
+			}
 		}
 	}
 	if err := b.Bind(arguments...); err != nil {
 		return fail(tune.Compile, "%v", err)
+	}
+	return nil
+}
+
+// fillSymbol writes the content of argument i, a symbol, into the variable of a program.
+func (s *session) fillSymbol(b *Built, i int) error {
+	name := s.infos[i].Name
+	content, err := s.initial(i, b.Variant.Elements[i])
+	if err != nil {
+		return fail(tune.Constraints, "%v", err)
+	}
+	symbol, err := b.program.Symbol(name)
+	if err != nil {
+		return fail(tune.Compile, "the source has no variable %s such as __constant__ float %s[9]: %v", name, name, err)
+	}
+	defer symbol.Release()
+	if has, gets := symbol.Size(), len(content.Bytes); gets > has {
+		return fail(tune.Constraints, "symbol %s: the variable has %d B, the specification gives %d B", name, has, gets)
+	}
+	if err := s.Queue.Write(symbol, 0, content.Bytes); err != nil {
+		return fail(tune.Runtime, "write symbol %s: %v", name, err)
 	}
 	return nil
 }

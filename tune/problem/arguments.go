@@ -10,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/source"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // An Argument is a compiled [definition.Argument].
@@ -123,7 +124,7 @@ func (p compiler) compileArgument(field string, given definition.Argument) Argum
 	}{
 		{definition.ImageArgument, given.Image != nil}, {definition.SamplerArgument, given.Sampler != nil},
 		{definition.ScalarArgument, given.Value != nil}, {definition.LocalArgument, given.LocalSize != ""},
-		{definition.AliasArgument, given.Alias != ""},
+		{definition.AliasArgument, given.Alias != ""}, {definition.SymbolArgument, given.Symbol},
 	} {
 		if only.given {
 			a.Kind = only.kind
@@ -131,17 +132,22 @@ func (p compiler) compileArgument(field string, given definition.Argument) Argum
 		}
 	}
 	if kinds > 1 {
-		p.addf(field, "is a scalar (value), local memory (local_size), an image, a sampler or an alias, not both")
+		p.addf(field, "is a scalar (value), local memory (local_size), an image, a sampler, an alias or a symbol, not both")
 		return a
 	}
-	if !a.Kind.HasContent() {
+	if !a.Kind.HasContent() || given.Symbol {
 		p.refuseContent(field, given, a.Kind)
+	}
+	if given.Symbol && p.language != source.CUDA {
+		p.addf(field+".symbol", "OpenCL C has no symbols; a kernel takes constant memory as an argument: __constant float *%s", given.Name)
+	} else if given.Symbol && !space.IsIdentifier(given.Name) {
+		p.addf(field+".name", "%q is not the name of a variable of the source, as that of a symbol is", given.Name)
 	}
 	switch {
 	case a.Kind == definition.ImageArgument || a.Kind == definition.SamplerArgument:
 		p.compileUntyped(field, &a)
 	case !p.compileElement(field, &a):
-	case a.Kind == definition.BufferArgument:
+	case a.Kind == definition.BufferArgument || a.Kind == definition.SymbolArgument:
 		p.compileBuffer(field, &a)
 	case a.Kind == definition.ScalarArgument:
 		p.withIndices().compileScalar(field, &a)
@@ -157,8 +163,8 @@ func (p compiler) refuseContent(field string, given definition.Argument, kind de
 		is   bool
 		what string
 	}{
-		{given.Size != "", "size"}, {given.Data != nil, "data"}, {!given.Fill.IsZero(), "fill"},
-		{given.Output, "output"}, {given.RestoreEachLaunch, "restore"},
+		{given.Size != "" && !given.Symbol, "size"}, {given.Data != nil && !given.Symbol, "data"},
+		{!given.Fill.IsZero() && !given.Symbol, "fill"}, {given.Output, "output"}, {given.RestoreEachLaunch, "restore"},
 	} {
 		if wrong.is {
 			p.addf(field+"."+wrong.what, "only a buffer has it; %s is %s", given.Name, kind.WithArticle())

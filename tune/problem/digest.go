@@ -62,7 +62,7 @@ func (p *Problem) KernelDigest() string {
 		c.Constants = append(c.Constants, text)
 	}
 	for _, a := range all.Arguments {
-		own := canonicalArgument{Name: a.Name, Type: a.Type, LocalSize: a.LocalSize, Output: a.Output, Sampler: a.Sampler, Alias: a.Alias}
+		own := canonicalArgument{Name: a.Name, Type: a.Type, LocalSize: a.LocalSize, Output: a.Output, Sampler: a.Sampler, Alias: a.Alias, Symbol: a.Symbol}
 		if a.Image != nil {
 			own.Image = &definition.Image{Shape: a.Image.Shape, Format: a.Image.Format}
 		}
@@ -145,6 +145,7 @@ type canonicalArgument struct {
 	Image                              *definition.Image   `json:",omitempty"`
 	Sampler                            *definition.Sampler `json:",omitempty"`
 	Alias                              string              `json:",omitempty"`
+	Symbol                             bool                `json:",omitempty"`
 }
 
 func (p *Problem) canonical() canonicalProblem {
@@ -189,7 +190,7 @@ func (p *Problem) canonical() canonicalProblem {
 		c.Arguments = append(c.Arguments, canonicalArgument{
 			Name: a.Name, Type: layout, Size: a.Size, Value: fmt.Sprint(a.Value), LocalSize: a.LocalSize,
 			Content: p.contentDigest(a.Content), Fill: fillDigest(&a), Output: a.Output, Restore: a.RestoreEachLaunch,
-			Image: a.Image, Sampler: a.Sampler, Alias: a.Alias,
+			Image: a.Image, Sampler: a.Sampler, Alias: a.Alias, Symbol: a.Symbol,
 		})
 	}
 	for i := range p.parameters.Len() {

@@ -169,3 +169,53 @@ func TestTemplateParameters(t *testing.T) {
 		t.Error(line, err)
 	}
 }
+
+// constantMemory is a problem with a symbol and dynamic shared memory.
+func constantMemory() definition.Definition {
+	d := saxpy()
+	d.Kernel.Source, d.Kernel.Name = "__constant__ float weights[9];\n__global__ void smooth(float *out) {}", "smooth"
+	d.Constants = []definition.Constant{{Name: "n", Value: 1024}}
+	d.ProblemSize, d.Restrictions, d.Verify = []definition.Expr{"n"}, nil, nil
+	d.Arguments = []definition.Argument{
+		{Name: "weights", Type: "float32", Size: "9", Symbol: true},
+		{Name: "out", Type: "float32", Size: "n", Output: true},
+		{Name: "tile", Type: "float32", LocalSize: "block_size_x"},
+	}
+	return d
+}
+
+// TestSymbols: a symbol has content, and no place in the kernel.
+func TestSymbols(t *testing.T) {
+	p := mustProblem(t, constantMemory())
+	v, err := p.Variant(configurationOf(t, p, nil), h200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := v.Launches[0]; !slices.Equal(l.Arguments, []int{1, 2}) || v.Elements[0] != 9 || l.LocalBytes[1] != 4*l.NDRange.WorkItems() {
+		t.Errorf("%+v of %v elements", l, v.Elements)
+	}
+	if content, err := p.Content(0, 9); err != nil || content.Len() != 9 {
+		t.Errorf("%v, %v", content, err)
+	}
+	other := constantMemory()
+	other.Arguments[0].Symbol = false
+	if q := mustProblem(t, other); q.Digest() == p.Digest() || q.KernelDigest() == p.KernelDigest() {
+		t.Error("the digest does not cover that an argument is a symbol")
+	}
+	for want, change := range map[string]func(d *definition.Definition){
+		"arguments[0].symbol: OpenCL C has no symbols":                           func(d *definition.Definition) { d.Kernel.Language = source.OpenCL },
+		"arguments[0].name: \"a b\" is not the name of a variable":               func(d *definition.Definition) { d.Arguments[0].Name = "a b" },
+		"arguments[0].output: only a buffer has it; weights is a symbol":         func(d *definition.Definition) { d.Arguments[0].Output = true },
+		"arguments[0]: is a scalar (value), local memory (local_size), an image": func(d *definition.Definition) { d.Arguments[0].Value = 1 },
+		"tile is dynamic shared memory, which a kernel in CUDA C has once":       func(d *definition.Definition) { slices.Reverse(d.Arguments) },
+		"kernels[0].arguments: weights is a symbol of the source, which no kernel": func(d *definition.Definition) {
+			d.Stages = []definition.Stage{{Kernel: "smooth", Arguments: []string{"out", "weights"}}}
+		},
+	} {
+		d := constantMemory()
+		change(&d)
+		if _, err := New(d); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %s", err, want)
+		}
+	}
+}

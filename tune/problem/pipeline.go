@@ -23,9 +23,7 @@ func (p compiler) compileStages() {
 	d := p.definition
 	if len(d.Stages) == 0 {
 		s := Step{Kernel: d.Kernel.Name, name: p.compileName("kernel.name", d.Kernel.Name), Shape: p.compileShape("", d.Shape()), Repeated: true}
-		for i := range p.arguments {
-			s.Arguments = append(s.Arguments, i)
-		}
+		s.Arguments = p.compilePlaces("arguments", nil, nil)
 		p.stages, p.problemSize = []Step{s}, s.Shape.ProblemSize
 		return
 	}
@@ -132,8 +130,10 @@ func (p compiler) addShapeFaults(faults []error, prefix string, s definition.Sta
 func (p compiler) compilePlaces(field string, names, indices []string) (places []int) {
 	switch {
 	case names == nil:
-		for i := range p.arguments {
-			names = append(names, p.arguments[i].Name)
+		for _, a := range p.arguments {
+			if a.Kind != definition.SymbolArgument {
+				names = append(names, a.Name)
+			}
 		}
 	case len(names) == 0:
 		p.addf(field, "the list is empty; without a list, the kernel takes all arguments")
@@ -144,12 +144,20 @@ func (p compiler) compilePlaces(field string, names, indices []string) (places [
 			p.add(field, p.unknownArgument(name))
 			continue
 		}
+		if p.arguments[i].Kind == definition.SymbolArgument {
+			p.addf(field, "%s is a symbol of the source, which no kernel takes as an argument", name)
+		}
 		places = append(places, i)
 		for _, index := range p.indices {
 			reads := func(e *expression.Expression) bool { return e.Reads(index) }
 			if !slices.Contains(indices, index) && slices.ContainsFunc(p.arguments[i].Values(), reads) {
 				p.addf(field, "the value of %s reads %s, which no loop around this kernel counts", name, index)
 			}
+		}
+	}
+	for k, i := range places {
+		if a := p.arguments[i]; p.language == source.CUDA && a.Kind == definition.LocalArgument && k < len(places)-1 {
+			p.addf(field, "%s is dynamic shared memory, which a kernel in CUDA C has once: it comes after the other arguments", a.Name)
 		}
 	}
 	return places

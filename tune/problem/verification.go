@@ -196,7 +196,7 @@ func (p compiler) compileSwap(field string, names [2]string) (swap [2]int) {
 	}
 	a, b := &p.arguments[swap[0]], &p.arguments[swap[1]]
 	switch n, m := p.fixedLen(a), p.fixedLen(b); {
-	case a == b || !a.Kind.HasContent() || a.Kind != b.Kind || !a.Element.Equal(b.Element):
+	case a == b || !a.Kind.HasContent() || a.Symbol || a.Kind != b.Kind || !a.Element.Equal(b.Element):
 		p.addf(field, "want two different buffers of one type")
 	case slices.ContainsFunc(p.arguments, func(o Argument) bool { return o.Alias != "" && (o.Alias == a.Name || o.Alias == b.Name) }):
 		p.addf(field, "a buffer with an alias cannot change places")

@@ -30,6 +30,8 @@ func (f field) argument() (a definition.Argument) {
 			means("value, expression, list or mapping", "the value of a scalar, a vector or a struct, or bytes as hexadecimal digits"),
 		key("local_size", &a.LocalSize, field.expression).means("expression", "the elements of local memory for each work-group"),
 		key("alias", &a.Alias, field.text).means("text", "the argument whose buffer this argument shares"),
+		key("symbol", &a.Symbol, field.boolean).
+			means("true or false", "whether the content is that of a variable of the source with the name: constant memory of CUDA C"),
 	)
 	if f.has("image") {
 		image.Size = sizes

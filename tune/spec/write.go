@@ -207,7 +207,7 @@ func typePart(t definition.StructType) part {
 func argumentNode(a definition.Argument) *yaml.Node {
 	parts := []part{
 		{"name", given(a.Name)}, {"type", given(a.Type)}, {"value", valueNode(a.Value)}, {"local_size", expressionNode(a.LocalSize)},
-		{"alias", given(a.Alias)},
+		{"alias", given(a.Alias)}, {"symbol", given(a.Symbol)},
 	}
 	if s := a.Sampler; s != nil {
 		parts = append(parts, part{"sampler", mapping(

@@ -124,6 +124,23 @@ func copyFolder(files fstest.MapFS, folder string) error {
 	return err
 }
 
+// TestSymbol reads and writes an argument that is a symbol.
+func TestSymbol(t *testing.T) {
+	s := loaded(t, "kernel: {name: add, file: add.cu}\narguments:\n  - {name: c, type: float32, size: n, output: true}\n"+
+		"  - {name: w, type: float32, size: 9, fill: ones, symbol: true}\n", Options{})
+	if w := s.Definition.Arguments[1]; !w.Symbol || w.Fill.Kind != array.Ones || !s.Problem.Arguments()[1].Kind.HasContent() {
+		t.Errorf("%+v", w)
+	}
+	files := library()
+	draft := Draft{Definition: s.Definition, Files: []string{"add.cu"}}
+	draft.Definition.Verify = nil
+	files["again.yaml"] = &fstest.MapFile{Data: draft.YAML()}
+	again, err := LoadFS(files, "again.yaml", Options{})
+	if err != nil || !reflect.DeepEqual(again.Definition.Arguments, s.Definition.Arguments) {
+		t.Errorf("%v\n%s", err, draft.YAML())
+	}
+}
+
 func TestTextOfValues(t *testing.T) {
 	for _, v := range []space.Value{
 		1, -1, 1.0, 0.5, 1e-7, true, false, "a", "", " a ", "1", "1.0", "010", "true", "null", "a: b", "a:", "a #b", "#a", "-a", "--a", "- a", "-", "'a'",
