@@ -42,7 +42,7 @@ export GOFLAGS += -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo tutorials wheel release test test-kernels test-python test-race test-long torture bench bench-engine lint cross cross-one pictures clean check-go modules modules-for-tests compiler-for-tests opencl opencl-for-tests browser-for-tests server-for-tests
+.PHONY: help build demo tutorials wheel release test test-kernels test-python test-nvrtc test-race test-long torture bench bench-engine lint cross cross-one pictures clean check-go modules modules-for-tests compiler-for-tests opencl opencl-for-tests browser-for-tests server-for-tests
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -92,6 +92,13 @@ test-python: opencl-for-tests ## check and test the package for Python on PoCL (
 	@scripts/install-python.sh
 	cd python && .venv/bin/ruff check . && .venv/bin/mypy ndtune
 	cd python && NDTUNE="$(CURDIR)/bin/ndtune" .venv/bin/pytest $(PYTESTFLAGS)
+
+# NVRTC compiles without a device. Its package for Python has it for Linux, and the two others have headers of CUDA.
+test-nvrtc: modules-for-tests ## test the compiler of CUDA C with the real NVRTC, which pip installs
+	@scripts/install-python.sh
+	python/.venv/bin/python -m pip --disable-pip-version-check install -q nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl
+	nvrtc=$$(ls "$(CURDIR)"/python/.venv/lib/python3*/site-packages/nvidia/cu*/lib/libnvrtc.so.*) && \
+		NDTUNE_NVRTC_LIBRARY="$$nvrtc" $(GO) test -vet=off $(TESTFLAGS) ./internal/cuda
 
 # The packages whose own code starts goroutines, and cmd/ndtune, whose scripts run the rooms of commands. -short leaves out tests that
 # run none. By default, each process under the race detector sleeps for a second before it ends, and these tests start thousands.

@@ -117,6 +117,7 @@ func open() (*driver, error) {
 	d, t := &driver{}, new(task)
 	bind(l, d, d.failure)
 	t.run(&d.cuInit, 0)
+	newestMajor = int(get[int32](t, &d.cuDriverGetVersion)) / 1000
 	for i := range get[int32](t, &d.cuDeviceGetCount) {
 		d.devices = append(d.devices, handleOf(&device{d, get[int32](t, &d.cuDeviceGet, uintptr(i))}))
 	}

@@ -94,7 +94,7 @@ func workGroupInfo(_ *task, a []uintptr) []byte {
 	case 0x11B2:
 		return numbers(k.Shared)
 	case 0x11B4:
-		return numbers(k.Spill)
+		return numbers(k.Private)
 	}
 	return nil
 }
