@@ -21,17 +21,17 @@
 #define NUMBERED(name, number, ...) CUDA_##name = number,
 enum { RESULTS(NUMBERED) };
 
-static int text_of(int result, int which, const char **to) {
-#define TEXTS(name, number, ...) {number, {__VA_ARGS__}},
-	static const struct { int number; const char *texts[2]; } all[] = {RESULTS(TEXTS)};
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		if (all[i].number == result)
-			return *to = all[i].texts[which], CUDA_OK;
+API int cuGetErrorName(int result, const char **to) {
+#define NAMED(name, number, text, words) case number: return *to = text, CUDA_OK;
+	switch (result) { RESULTS(NAMED) }
 	return CUDA_INVALID_VALUE;
 }
 
-API int cuGetErrorName(int result, const char **to) { return text_of(result, 0, to); }
-API int cuGetErrorString(int result, const char **to) { return text_of(result, 1, to); }
+API int cuGetErrorString(int result, const char **to) {
+#define DESCRIBED(name, number, text, words) case number: return *to = words, CUDA_OK;
+	switch (result) { RESULTS(DESCRIBED) }
+	return CUDA_INVALID_VALUE;
+}
 
 static bool begun;
 static int broken; // the error of an earlier launch, that every later call of this process gives
@@ -155,7 +155,10 @@ API int cuStreamQuery(Queue *q) {
 	return q->hung || host_now() < q->ready ? CUDA_NOT_READY : settle(false, 0);
 }
 
-API int cuCtxSynchronize(void) { return cuStreamSynchronize(NULL); }
+API int cuCtxSynchronize(void) {
+	ENTER(current, CONTEXT);
+	return settle(current->hung, current->ready);
+}
 
 API int cuStreamWaitEvent(Queue *q, Event *e, unsigned flags) {
 	STREAM(q);
@@ -170,6 +173,8 @@ static int end(Queue *q, uint64_t ns) {
 	uint64_t now = host_now();
 	q->clock += ns;
 	q->ready = (q->ready > now ? q->ready : now) + (waits ? ns : 0);
+	current->ready = q->ready > current->ready ? q->ready : current->ready;
+	current->hung |= q->hung;
 	return CUDA_OK;
 }
 

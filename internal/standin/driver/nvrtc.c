@@ -8,7 +8,7 @@
 #define API __attribute__((visibility("default")))
 #define PROGRAM_OF(p) do { if (!live(p, PROGRAM) || !(p)->cuda) return RTC_INVALID_PROGRAM; } while (0)
 
-enum { RTC_OK, RTC_INVALID_INPUT = 3, RTC_INVALID_PROGRAM, RTC_INVALID_OPTION, RTC_COMPILATION, RTC_NAMES_TOO_LATE = 8, RTC_LOWERED_TOO_EARLY, RTC_NO_NAME };
+enum { RTC_OK, RTC_INVALID_INPUT = 3, RTC_INVALID_PROGRAM, RTC_INVALID_OPTION, RTC_COMPILATION, RTC_NAMES_TOO_LATE = 8, RTC_NO_NAME = 10 };
 
 API const char *nvrtcGetErrorString(int status) {
 	static const char *all[] = {"NVRTC_SUCCESS", "NVRTC_ERROR_OUT_OF_MEMORY", "NVRTC_ERROR_PROGRAM_CREATION_FAILURE", "NVRTC_ERROR_INVALID_INPUT",
@@ -59,7 +59,7 @@ API int nvrtcAddNameExpression(Program *p, const char *expression) {
 
 static const Signature *named(const Program *p, const char *expression) {
 	for (int i = 0; i < p->kernel_count; i++)
-		if (strcmp(p->kernels[i].expression[0] ? p->kernels[i].expression : p->kernels[i].name, expression) == 0)
+		if (strcmp(p->kernels[i].expression, expression) == 0 || strcmp(p->kernels[i].name, strstr(expression, "::") ? strstr(expression, "::") + 2 : expression) == 0)
 			return &p->kernels[i];
 	return NULL;
 }
@@ -150,8 +150,6 @@ API int nvrtcGetCUBIN(Program *p, char *to) { return give(p, code_of, NULL, to);
 
 API int nvrtcGetLoweredName(Program *p, const char *expression, const char **to) {
 	PROGRAM_OF(p);
-	if (p->status == -1)
-		return RTC_LOWERED_TOO_EARLY;
 	const Signature *s = named(p, expression);
 	return s ? *to = s->symbol, RTC_OK : RTC_NO_NAME;
 }

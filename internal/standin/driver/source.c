@@ -286,7 +286,8 @@ const char *read_kernel(Program *p, const char *attributes, const char *expressi
 	Signature s = {.max_size = p->device->kernel_max_size ? p->device->kernel_max_size : (size_t)number_of(p->device, 0x1004)};
 	snprintf(s.name, sizeof s.name, "%.*s", (int)n, name);
 	snprintf(s.expression, sizeof s.expression, "%s", expression);
-	if (expression[0] && (strncmp(expression, s.name, n) != 0 || is_name(expression[n])))
+	const char *base = strstr(expression, "::") ? strstr(expression, "::") + 2 : expression;
+	if (expression[0] && (strncmp(base, s.name, n) != 0 || is_name(base[n])))
 		return attributes;
 	for (int i = 0; i < p->kernel_count; i++)
 		if (strcmp(p->kernels[i].name, s.name) == 0 && strcmp(p->kernels[i].expression, expression) == 0)
@@ -332,18 +333,16 @@ static bool read_kernels(Program *p, const char *text) {
 
 // bind_template defines the parameters of a template as macros, with the values of a name expression such as «add<float, 128>».
 static void bind_template(Program *p, const char *head, const char *end, const char *expression) {
-	const char *at = memchr(head, '<', (size_t)(end - head)), *value = strchr(expression, '<');
-	while (at && value && at < end && *at != '>') {
-		size_t n = 1 + strcspn(at + 1, ",=>"), m = 1 + strcspn(value + 1, ",>"), last = n, first;
-		while (last > 1 && !is_name(at[last - 1]))
-			last--;
-		for (first = last; first > 1 && is_name(at[first - 1]);)
-			first--;
-		size_t blank = 1 + strspn(value + 1, " ");
-		define(p, at + first, last - first, value + blank, m > blank ? m - blank : 0);
-		at += n + strcspn(at + n, ",>");
-		value = value[m] == ',' ? value + m : NULL;
+	char *list = strndup(head, (size_t)(end - head)), *values = strdup(expression), *more, *rest, *name;
+	list[strcspn(list, ">")] = 0;
+	strtok_r(list, "<", &more), strtok_r(values, "<", &rest);
+	for (char *value, *given; (name = strtok_r(NULL, ",", &more)) && (value = strtok_r(NULL, ",>", &rest));) {
+		if ((given = strstr(name, " =")))
+			*given = 0;
+		name = strrchr(name, ' ') + 1, value += strspn(value, " ");
+		define(p, name, strlen(name), value, strlen(value));
 	}
+	free(list), free(values);
 }
 
 // read_global reads a kernel behind __global__. Of a template, it reads the instances that name expressions ask for.

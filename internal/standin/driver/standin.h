@@ -103,7 +103,8 @@ void destroy(void *); // frees what an object holds that nobody uses
 void lock(void);
 void unlock(void);
 
-typedef struct { Object object; int n; Device *devices[MOST]; } Context;
+// A Context of CUDA knows when the commands of all its streams have ended.
+typedef struct { Object object; int n; Device *devices[MOST]; uint64_t ready; bool hung; } Context;
 
 typedef struct {
 	Object object;
