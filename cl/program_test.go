@@ -80,6 +80,35 @@ func TestUnbuiltProgram(t *testing.T) {
 	}
 }
 
+// A variable in constant memory is a buffer, which lives and dies with its program.
+func TestVariableOfAProgram(t *testing.T) {
+	if !onCUDA() {
+		t.Skip("OpenCL has no such variables: see TestOnCUDA")
+	}
+	r := newRig(t)
+	p := r.program(`// standin: f is copy(out, table)
+		__constant__ int table[4];
+		kernel void f(global int *out) { out[get_global_id(0)] = table[get_global_id(0)]; }`, "")
+	table := must(p.Symbol("table"))(t)
+	defer table.Release()
+	if table.Size() != 16 {
+		t.Errorf("%d bytes", table.Size())
+	}
+	r.check(r.queue.Write(table, 0, pattern(16)))
+	k := must(p.NewKernel("f"))(t)
+	defer k.Release()
+	out := r.buffer(make([]byte, 16))
+	r.check(k.SetArg(0, out))
+	r.done(r.queue.EnqueueKernel(k, nil, []int{4}, nil))
+	if !slices.Equal(r.read(out), pattern(16)) {
+		t.Errorf("%v", r.read(out))
+	}
+	var e *cl.Error
+	if _, err := p.Symbol("tables"); !errors.As(err, &e) || e.Call != "cuModuleGetGlobal_v2" || !strings.Contains(e.Text, "NOT_FOUND") || !strings.Contains(err.Error(), "tables") {
+		t.Errorf("a variable that is not there: %v", err)
+	}
+}
+
 // The log is whole however long it is. Compilers stop after a number of errors, so that the
 // length is made of warnings, each with a long name.
 func TestBuildFailure(t *testing.T) {

@@ -2,7 +2,9 @@ package cl_test
 
 import (
 	"os"
+	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
@@ -15,6 +17,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
 		child()
 		return
+	}
+	if onCUDA() {
+		os.Exit(standin.Main(m, "standin-cpu", "nvidia-h200-cuda"))
 	}
 	os.Exit(standin.Main(m))
 }
@@ -36,11 +41,47 @@ var onPoCL = []string{
 var longOnPoCL = []string{"TestEveryArgumentType"}
 
 func TestOnPoCL(t *testing.T) {
-	if standin.OnSystem() {
-		t.Skip("all tests run on the system's drivers")
+	if standin.OnSystem() || onCUDA() {
+		t.Skip("all tests run on the system's drivers, or on CUDA")
 	}
 	if left := standin.RunOnPoCL(t, onPoCL...); len(left) > 0 {
 		t.Errorf("not passed on PoCL: %v", left)
+	}
+}
+
+// onCUDA reports whether these tests run on the platform CUDA.
+func onCUDA() bool { return os.Getenv("NDTUNE_TEST_PLATFORM") == "cuda" }
+
+// testsOnCUDA are the tests that run on the platform CUDA as well: by TestOnCUDA on the stand-in, and by
+// NDTUNE_TEST_PLATFORM=cuda NDTUNE_TEST_OPENCL=system on a card.
+var testsOnCUDA = []string{
+	"TestRefusedArguments",
+	"TestBufferRoundTrip", "TestBufferRanges", "TestSubBuffer", "TestCopy",
+	"TestContextReleasedFirst",
+	"TestProfile", "TestProfileNotAvailable", "TestFlushAndFinish", "TestFailedCommand",
+	"TestNumArgs", "TestWorkGroupInfo", "TestBadLaunches",
+	"TestBuildOptions", "TestKernelNames", "TestBinaryRoundTrip", "TestUnbuiltProgram",
+	"TestReleaseTwice", "TestReleaseConcurrently", "TestLaunchWithReleasedBuffer", "TestReleaseBeforeEnd",
+	"TestVariableOfAProgram",
+}
+
+// testsOnCard are those with kernels that the stand-in does not know.
+var testsOnCard = []string{"TestNullBuffer", "TestLocalMemory", "TestKernelsSideBySide"}
+
+func TestOnCUDA(t *testing.T) {
+	if standin.OnSystem() || onCUDA() {
+		t.Skip("it starts the tests on the stand-in")
+	}
+	test := exec.Command(os.Args[0], "-test.run", "^("+strings.Join(testsOnCUDA, "|")+")$", "-test.v")
+	test.Env = append(os.Environ(), "NDTUNE_TEST_PLATFORM=cuda", standin.LibraryVariable+"=", standin.ReportVariable+"=")
+	out, err := test.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	for _, name := range testsOnCUDA {
+		if !strings.Contains(string(out), "--- PASS: "+name+" ") {
+			t.Errorf("%s has not passed on CUDA", name)
+		}
 	}
 }
 
@@ -56,8 +97,11 @@ type rig struct {
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
-	if !standin.OnSystem() && (slices.Contains(onPoCL, t.Name()) || slices.Contains(longOnPoCL, t.Name())) {
+	if !standin.OnSystem() && !onCUDA() && (slices.Contains(onPoCL, t.Name()) || slices.Contains(longOnPoCL, t.Name())) {
 		t.Skip("it runs on PoCL: see TestOnPoCL and make test-long")
+	}
+	if onCUDA() && !slices.Contains(testsOnCUDA, t.Name()) && !(standin.OnSystem() && slices.Contains(testsOnCard, t.Name())) {
+		t.Skip("it runs on OpenCL, or on a card, only")
 	}
 	device := testDevice(t)
 	context := must(cl.NewContext(device))(t)
@@ -70,6 +114,9 @@ func newRig(t testing.TB) *rig {
 func testDevice(t testing.TB) *cl.Device {
 	t.Helper()
 	devices, err := cl.Devices(cl.DeviceAll)
+	if onCUDA() {
+		devices, err = must(cl.CUDA())(t).Devices(cl.DeviceAll)
+	}
 	if err != nil {
 		if os.Getenv("NDTUNE_REQUIRE_OPENCL") == "1" {
 			t.Fatal(err)
@@ -134,7 +181,7 @@ func (r *rig) read(b *cl.Buffer) []byte {
 
 func (r *rig) program(source, options string) *cl.Program {
 	r.t.Helper()
-	p := must(r.context.NewProgram(source))(r.t)
+	p := must(r.context.NewProgram(r.source(source)))(r.t)
 	r.t.Cleanup(p.Release)
 	r.check(p.Build(options))
 	return p
@@ -145,6 +192,25 @@ func (r *rig) kernel(source, name string) *cl.Kernel {
 	k := must(r.program(source, "").NewKernel(name))(r.t)
 	r.t.Cleanup(k.Release)
 	return k
+}
+
+// source returns a source of these tests in the language of the platform: CUDA C is made of OpenCL C by words.
+func (r *rig) source(text string) string {
+	if !onCUDA() {
+		return text
+	}
+	text = strings.NewReplacer("kernel __attribute__((reqd_work_group_size(4, 2, 1)))", `extern "C" __global__ REQUIRES(reqd_work_group_size(4, 2, 1))`,
+		"kernel void", `extern "C" __global__ void`, "global ", "", "local int l[256]", "__shared__ int l[256]", "restrict", "__restrict__",
+		", local int *l) { *out = v; l[0] = v; }", ") { extern __shared__ int l[]; *out = v; l[0] = v; }",
+		", local int *tile) {", ") { extern __shared__ int tile[];", "barrier(CLK_LOCAL_MEM_FENCE)", "__syncthreads()",
+		"barrier(1)", "__syncthreads()", ", sampler_t s", "").Replace(text)
+	return `#define REQUIRES(reqd_work_group_size) __block_size__((4, 2, 1)) // the stand-in reads the one, NVRTC the other
+		#define DIMENSION(of) (d == 0 ? of.x : d == 1 ? of.y : of.z)
+		static __device__ unsigned get_local_id(int d) { return DIMENSION(threadIdx); }
+		static __device__ unsigned get_local_size(int d) { return DIMENSION(blockDim); }
+		static __device__ unsigned get_global_id(int d) { return DIMENSION(blockIdx) * get_local_size(d) + get_local_id(d); }
+		static __device__ unsigned get_global_size(int d) { return DIMENSION(gridDim) * get_local_size(d); }
+	` + text
 }
 
 // pattern is bytes that are all different from their neighbours.
