@@ -56,7 +56,7 @@ func Signatures(d *cl.Device, text, options string) ([]Signature, error) {
 		return nil, err
 	}
 	if language, err := source.LanguageOf("", text); language == source.CUDA || err != nil {
-		return cudaSignatures(text), err // NVRTC tells neither types nor templates
+		return CUDASignatures(text), err // NVRTC tells neither types nor templates
 	}
 	names, err := program.KernelNames()
 	if err != nil {
@@ -98,8 +98,8 @@ func signature(p *cl.Program, name string, d *cl.Device) (Signature, error) {
 	return s, err
 }
 
-// cudaSignatures returns the declarations of the kernels of a source in CUDA C. Dynamic shared memory is the last argument.
-func cudaSignatures(text string) (all []Signature) {
+// CUDASignatures returns the declarations of the kernels of a source in CUDA C. Dynamic shared memory is the last argument.
+func CUDASignatures(text string) (all []Signature) {
 	for _, k := range source.Kernels(source.Active(text, nil)) {
 		s := Signature{
 			Name: k.Name, Arguments: each.Of(k.Arguments, argumentInfo), Template: k.Template, Symbols: k.Symbols, Unread: k.Arguments == nil,

@@ -66,7 +66,7 @@ template <typename T> __global__ void k(const double *a, float b, T c, T *d, con
 }
 
 func TestSignaturesOfCUDA(t *testing.T) {
-	all := cudaSignatures(`
+	all := CUDASignatures(`
 __constant__ float filter[9];
 extern __shared__ float tile[];
 __global__ void forward(int *a);

@@ -18,13 +18,17 @@ import (
 func (p *proposer) typeOf(text string) (array.Type, bool) {
 	name := strings.Replace(typeName(text), "unsigned ", "u", 1)
 	for range 8 {
+		if of := p.cudaType(name); of != "" {
+			name = cmp.Or(source.OpenCLType(of), of)
+			continue
+		}
 		base := strings.TrimRight(name, "0123456789")
 		scalar := base
 		if base == "bool" || base == "void" {
 			scalar = "uchar"
 		}
 		t, err := array.ParseType(scalar)
-		if lanes, e := strconv.Atoi(name[len(base):]); err == nil && (e == nil || base == name) {
+		if lanes, e := strconv.Atoi(name[len(base):]); err == nil && (e == nil || base == name) && (lanes != 3 || p.language != source.CUDA) {
 			if e == nil {
 				t = t.Vector(lanes)
 			}

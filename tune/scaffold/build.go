@@ -80,7 +80,7 @@ func (u *Untuned) build(ctx context.Context, c Compiler) ([]device.Signature, er
 			if isType {
 				call = 0
 			}
-			if fault := nameFault(u.Text, name, at, call); fault != "" {
+			if fault := u.nameFault(name, at, call); fault != "" {
 				faults = append(faults, fault)
 				continue
 			}
@@ -109,9 +109,9 @@ func (u *Untuned) build(ctx context.Context, c Compiler) ([]device.Signature, er
 
 // nameFault says why a source that does not define a name cannot do with a number in its place; "" if it can. A call has some
 // arguments.
-func nameFault(text, name string, at source.Place, call int) string {
+func (u *Untuned) nameFault(name string, at source.Place, call int) string {
 	var offers []string
-	for _, offer := range source.Offers(text, name) {
+	for _, offer := range source.Offers(u.Text, name) {
 		if strings.HasPrefix(offer.Macro, "cl_") {
 			offers = append(offers, fmt.Sprintf("%s defines it for devices with %s, which this device lacks", offer.At, offer.Macro))
 		} else {
@@ -122,8 +122,8 @@ func nameFault(text, name string, at source.Place, call int) string {
 	case len(offers) > 0:
 		return fmt.Sprintf("%s is not defined; %s", name, strings.Join(offers, "; "))
 	case call > 0:
-		return fmt.Sprintf("%s: neither the source nor OpenCL C defines the function %s; give the file that does, or -D '%s(%s)=…'",
-			at, name, name, strings.Join(strings.Split("xyzabcdefghijklmnopqrstuvw"[:min(call, 26)], ""), ", "))
+		return fmt.Sprintf("%s: neither the source nor %s defines the function %s; give the file that does, or -D '%s(%s)=…'",
+			at, u.Language().Name(), name, name, strings.Join(strings.Split("xyzabcdefghijklmnopqrstuvw"[:min(call, 26)], ""), ", "))
 	}
 	return ""
 }
@@ -150,16 +150,20 @@ func (u *Untuned) signatures(ctx context.Context, c Compiler) ([]device.Signatur
 func chooseKernel(name string, kernels []device.Signature) (device.Signature, error) {
 	names := each.Of(kernels, func(k device.Signature) string { return k.Name })
 	i := slices.Index(names, name)
+	if name == "" && len(kernels) == 1 {
+		i = 0
+	}
 	switch {
 	case len(kernels) == 0:
 		return device.Signature{}, faultf("the source has no kernel")
-	case name == "" && len(kernels) == 1:
-		return kernels[0], nil
+	case i >= 0 && kernels[i].Unread:
+		return kernels[i], faultf("the source does not tell the arguments of the kernel %s, since macros or templates make them; "+
+			"write the specification by hand", names[i])
+	case i >= 0:
+		return kernels[i], nil
 	case name == "":
 		return device.Signature{}, faultf("the source has several kernels; choose one with --kernel: %s", strings.Join(names, ", "))
-	case i < 0:
-		hint := nearest.Hint(name, names)
-		return device.Signature{}, faultf("the source has no kernel named %s%s; it has %s", name, hint, strings.Join(names, ", "))
 	}
-	return kernels[i], nil
+	hint := nearest.Hint(name, names)
+	return device.Signature{}, faultf("the source has no kernel named %s%s; it has %s", name, hint, strings.Join(names, ", "))
 }

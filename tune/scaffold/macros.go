@@ -101,7 +101,7 @@ func (p *proposer) readMacros() {
 		case tunes && value == number:
 			p.addParameter(m.Name, n, around(n))
 		case tunes && r == blockRole || !own:
-			p.Definition.Constants = append(p.Definition.Constants, definition.Constant{Name: m.Name, Value: value})
+			p.Definition.Constants = append(p.Definition.Constants, definition.Constant{Name: m.Name, Value: value, Host: p.ofTemplate(m.Name)})
 		default:
 			p.others = append(p.others, m)
 			continue
@@ -113,6 +113,10 @@ func (p *proposer) readMacros() {
 			p.perItem = append(p.perItem, m.Name)
 		}
 		switch {
+		case p.ofTemplate(m.Name) && p.Defaults[m.Name] != nil:
+			p.Remark("parameters."+m.Name, "A parameter of the template.")
+		case p.ofTemplate(m.Name) && missing:
+			p.Remark("constants."+m.Name, "DECIDE: the parameter %s of the template.%s", m.Name, p.lines(p.Text, m.Name))
 		case missing && p.Defaults[m.Name] != nil:
 			p.Remark("parameters."+m.Name, "DECIDE: the source does not define %s.", m.Name)
 		case missing:

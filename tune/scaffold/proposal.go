@@ -37,12 +37,14 @@ type proposer struct {
 	perItem    []string                 // parameters that are the elements of a work-item
 	others     []source.Macro           // other macros that can be parameters
 	structs    map[string]*array.Struct // those described; nil: being described
+	language   source.Language
+	types      map[string]string // of a template's parameters
 }
 
 // newProposer returns a proposer of a specification for the file out, which knows the text of the kernel, and has its sources.
 func newProposer(u Untuned, out string) *proposer {
 	p := &proposer{Untuned: u, Proposal: &Proposal{Defaults: map[string]space.Value{}}, structs: map[string]*array.Struct{}}
-	p.active = u.active()
+	p.active, p.language = u.active(), u.Language()
 	var names []string
 	for _, a := range u.Kernel.Arguments {
 		names = append(names, a.Name)
@@ -63,7 +65,7 @@ func newProposer(u Untuned, out string) *proposer {
 	}
 	p.dimensions = max(1, p.function.Dimensions)
 	d := &p.Definition
-	d.Kernel.Name = u.Kernel.Name
+	d.Kernel.Name = p.instance()
 	for _, source := range u.Sources {
 		file, options := spec.Relative(out, source, u.Options)
 		p.Files, d.Kernel.BuildOptions = append(p.Files, file), options
@@ -93,6 +95,7 @@ func Propose(u Untuned, out string) *Proposal {
 		p.addArgument(i, a)
 	}
 	p.markOutputs()
+	p.addSymbols()
 	p.choose(out)
 	return p.Proposal
 }
@@ -165,7 +168,7 @@ func (p *proposer) chooseBlock() {
 	}
 	if slices.ContainsFunc(d.GridDiv[:], func(divisors []definition.Expr) bool { return divisors != nil }) {
 		p.Remark("grid_div", "DECIDE: the elements that a work-group computes in each dimension. Without grid_div there is one\n"+
-			"work-item for each element of problem_size.%s", p.lines(p.active, "get_group_id", "get_global_id"))
+			"work-item for each element of problem_size.%s", p.lines(p.active, "get_group_id", "get_global_id", "blockIdx"))
 	}
 }
 
@@ -196,15 +199,17 @@ func (p *proposer) gridDiv(axis int) (factors []definition.Expr) {
 // required returns the size of the work-group in a dimension that reqd_work_group_size asks for, as its text says if all its names are
 // known.
 func (p *proposer) required(axis int) string {
-	if axis < len(p.function.WorkGroup) {
-		size := p.function.WorkGroup[axis]
-		names := identifier.FindAllString(size, -1)
-		unknown := slices.ContainsFunc(names, func(n string) bool { return !p.isKnown(n) })
-		if len(names) > 0 && !unknown && !strings.Contains(size, "/") {
-			return size
-		}
+	if axis < len(p.function.WorkGroup) && p.reads(p.function.WorkGroup[axis]) {
+		return p.function.WorkGroup[axis]
 	}
 	return strconv.Itoa(p.Kernel.WorkGroup[axis])
+}
+
+// reads reports whether an expression of the source is one of parameters and constants.
+func (p *proposer) reads(expression string) bool {
+	names := identifier.FindAllString(expression, -1)
+	unknown := slices.ContainsFunc(names, func(n string) bool { return !p.isKnown(n) })
+	return len(names) > 0 && !unknown && !strings.Contains(expression, "/")
 }
 
 // chooseSizes chooses the size of the problem: what the kernel compares its indices with. Integers among its arguments become constants of
@@ -223,7 +228,7 @@ func (p *proposer) chooseSizes() {
 		d.ProblemSize = append(d.ProblemSize, size)
 	}
 	p.Remark("problem_size", "DECIDE: the work-items that the kernel needs in each dimension (before grid_div).%s",
-		p.lines(p.active, "get_global_id", "get_group_id"))
+		p.lines(p.active, "get_global_id", "get_group_id", "blockIdx"))
 	for _, a := range p.Kernel.Arguments {
 		if !p.isInteger(a) || p.isKnown(a.Name) {
 			continue

@@ -34,6 +34,12 @@ type Untuned struct {
 	Missing []source.Macro // macros that the source needs and nobody defines
 }
 
+// Language returns the language of the source.
+func (u *Untuned) Language() source.Language {
+	language, _ := source.LanguageOf(u.Sources[len(u.Sources)-1], u.Text)
+	return language
+}
+
 // Read reads the source and the macros.
 func Read(o Options) (*Untuned, error) {
 	u := &Untuned{Sources: o.Sources}
@@ -74,6 +80,9 @@ func Read(o Options) (*Untuned, error) {
 			return nil, fmt.Errorf("%s is a SPIR-V module, which does not describe its arguments; write the specification by hand", path)
 		}
 		u.Text += fmt.Sprintf("#line 1 \"%s\"\n%s\n", filepath.ToSlash(path), text)
+	}
+	if _, err := source.LanguageOf(o.Sources[len(o.Sources)-1], u.Text); err != nil {
+		return nil, err
 	}
 	for _, m := range source.Tested(u.Text, u.Given) {
 		if m.Text == "" {

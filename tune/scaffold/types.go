@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/source"
@@ -50,6 +51,10 @@ func (p *proposer) addImage(argument *definition.Argument, a cl.ArgInfo, shape, 
 // describe adds a struct, and those of its fields, to the types, or returns why it has no description.
 func (p *proposer) describe(name string) (s *array.Struct, why string) {
 	declared := source.Structs(p.active)
+	if number, isVector := strings.CutSuffix(name, "3"); isVector && p.language == source.CUDA && source.OpenCLType(number) != "" {
+		fields := each.Of([]string{"x", "y", "z"}, func(axis string) source.Field { return source.Field{Name: axis, Type: number} })
+		return p.declare(source.Struct{Fields: fields}, "three_"+number) // OpenCL C's have the size of four
+	}
 	for typ, depth := name, 0; typ != "" && depth < 8; typ, depth = source.Typedef(p.active, typ), depth+1 {
 		i := slices.IndexFunc(declared, func(s source.Struct) bool { return slices.Contains(s.Names, typ) })
 		if i >= 0 {

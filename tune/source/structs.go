@@ -62,7 +62,7 @@ func Structs(text string) (all []Struct) {
 
 // attributes skips attributes, and notes the ones that change a layout.
 func (s *Struct) attributes(words []string, at int) int {
-	for at+1 < len(words) && strings.Trim(words[at], "_") == "attribute" && words[at+1] == "(" {
+	for at+1 < len(words) && slices.Contains([]string{"attribute", "align", "alignas"}, strings.Trim(words[at], "_")) && words[at+1] == "(" {
 		end := closing(words, at+1)
 		s.Packed = s.Packed || slices.ContainsFunc(words[at:end], changesLayout)
 		at = end
@@ -72,7 +72,7 @@ func (s *Struct) attributes(words []string, at int) int {
 
 func changesLayout(attribute string) bool {
 	name := strings.Trim(attribute, "_")
-	return name == "packed" || name == "aligned"
+	return slices.Contains([]string{"packed", "aligned", "align", "alignas"}, name)
 }
 
 // readFields reads the declarations between the braces of a struct.

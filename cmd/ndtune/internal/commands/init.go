@@ -39,12 +39,13 @@ func initCommand(run flags.Runner[initOptions]) *cli.Command {
 		Usage:     "write a first specification for a kernel",
 		ArgsUsage: "KERNEL.cl... | --capture FOLDER",
 		Description: `Builds the source, reads the arguments of the kernel from the built program and the macros, structs
-and outputs from the source, and writes a specification. Where only you know a value, such as the
+and outputs from the source (of CUDA C, all of them), and writes a specification. Where only you know a value, such as the
 size of a buffer, it says DECIDE; fill it in before tuning. The output is verified by that of the
 kernel itself in its default configuration, which is the weakest reference.
 
    ndtune init kernel.cl                           # a file with one kernel; writes kernel.yaml
    ndtune init kernels.cl --kernel reduce          # a file with several
+   ndtune init kernel.cu                           # CUDA C, also templates
    ndtune init kernel.cl -D REAL=float -I include -cl-std=CL3.0   # with the options of the program's own build
    ndtune init kernel.cl -D 'SQUARE(x)=((x) * (x))'
    ndtune init common.cl kernel.cl -o kernel.yaml  # a source in several files, in this order
