@@ -4,15 +4,19 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/internal/foreign"
+	"github.com/ndtune/ndtune/internal/standin"
+	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune/source"
 )
 
@@ -161,5 +165,76 @@ func TestCUDALogicNoticesFaults(t *testing.T) {
 		} else if strings.Contains(err.Error(), "error:") {
 			t.Errorf("%v: %v", fault.in, err)
 		}
+	}
+}
+
+// TestCUDACompiles compiles the kernels in CUDA C, and whatever their references are, by the real NVRTC, in some configurations: without any warning.
+// NDTUNE_LONG=1 takes thirty times as many. The device is the stand-in's, since NVRTC needs none.
+func TestCUDACompiles(t *testing.T) {
+	if os.Getenv(standin.NVRTCVariable) == "" {
+		t.Skip("needs NVRTC: " + standin.NVRTCVariable + " names it")
+	}
+	folder, err := standin.Folder()
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Setenv(standin.CUDAVariable, standin.Library(folder))
+	t.Setenv(standin.ProfilesVariable, standin.Profiles(folder, "nvidia-h200-cuda"))
+	platform, err := cl.CUDA()
+	if err != nil {
+		t.Fatal(err)
+	}
+	devices, err := platform.Devices(cl.DeviceAll)
+	if err != nil {
+		t.Fatal(err)
+	}
+	context, err := cl.NewContext(devices[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer context.Release()
+	specs, err := fs.Glob(kernels.FS, "*/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count, built := 2, map[string]int{}
+	if long {
+		count *= 30
+	}
+	for _, path := range specs {
+		p := load(t, path, nil, nil)
+		if !slices.Contains(p.Languages(), source.CUDA) {
+			continue
+		}
+		if p, err = p.In(source.CUDA); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range configurations(t, p, 6) {
+			v, err := p.Variant(c, noDevice)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if group := v.Launches[0].NDRange.WorkGroup(); group[0]*group[1] > 1024 {
+				continue
+			}
+			program, err := context.NewProgram(v.Source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer program.Release()
+			err = program.Build(strings.Join(v.Options, " "))
+			if err != nil && strings.Contains(err.Error(), "too much shared data") {
+				continue
+			}
+			if log, _ := program.BuildLog(); err != nil || strings.TrimSpace(log) != "" {
+				t.Errorf("%s, %v: %v\n%s", path, c, err, log)
+			}
+			if built[path]++; built[path] == count {
+				break
+			}
+		}
+	}
+	if len(built) < 10 {
+		t.Errorf("compiled %v", built)
 	}
 }

@@ -6,11 +6,11 @@ the package: setup.py and the script that writes wheels take the function releas
 """
 
 import functools
-import importlib.util
 import os
 import re
 import shutil
 import subprocess
+import sys
 import zipfile
 from importlib import metadata
 from pathlib import Path
@@ -91,19 +91,8 @@ def find() -> str:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of the program: this one, and the compiler of CUDA C if pip has installed it."""
-    return _nvrtc() | os.environ
-
-
-@functools.cache
-def _nvrtc() -> dict[str, str]:
-    """Return the variable that names the library in pip's nvidia-cuda-nvrtc, which the linker does not find."""
-    package = importlib.util.find_spec("nvidia")
-    for folder in (package and package.submodule_search_locations) or ():
-        for pattern in ("*/lib/libnvrtc.so.*[0-9]", "*/bin/**/nvrtc64_*_0.dll"):
-            if found := sorted(Path(folder).glob(pattern)):
-                return {"NDTUNE_NVRTC_LIBRARY": str(found[-1])}
-    return {}
+    """Return the environment of the program, which says where the compiler of CUDA C is if pip has installed it."""
+    return {"VIRTUAL_ENV": sys.prefix} | os.environ
 
 
 def _starts_python(path: str) -> bool:

@@ -318,20 +318,11 @@ def test_what_kernels_in_cuda_c_cannot_have(arguments: Any, more: Any, named: st
         ndtune.tune_kernel("k", source, 1, arguments, params, **more)
 
 
-def test_the_compiler_that_pip_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    library = tmp_path / "nvidia" / "cu13" / "lib" / "libnvrtc.so.13"
-    library.parent.mkdir(parents=True)
-    library.touch()
-    (library.parent / "libnvrtc-builtins.so.13.0").touch()
-    monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    _binary._nvrtc.cache_clear()
-    try:
-        monkeypatch.delenv("NDTUNE_NVRTC_LIBRARY", raising=False)
-        assert _binary.environment()["NDTUNE_NVRTC_LIBRARY"] == str(library)
-        monkeypatch.setenv("NDTUNE_NVRTC_LIBRARY", "mine.so")
-        assert _binary.environment()["NDTUNE_NVRTC_LIBRARY"] == "mine.so"
-    finally:
-        _binary._nvrtc.cache_clear()
+def test_the_compiler_of_cuda_is_looked_for_beside_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    assert _binary.environment()["VIRTUAL_ENV"] == sys.prefix
+    monkeypatch.setenv("VIRTUAL_ENV", "mine")
+    assert _binary.environment()["VIRTUAL_ENV"] == "mine"
 
 
 def test_a_cache_of_means_has_the_medians_of_its_launches(tmp_path: Path) -> None:
