@@ -109,7 +109,7 @@ var known = map[uintptr][]byte{
 	0x1000: numbers(1 << 2), // a GPU
 	0x102C: terminated("NVIDIA Corporation"),
 	0x103D: terminated("CUDA C++"),
-	0x1030: terminated("cl_nv_device_attribute_query cl_khr_device_uuid cl_khr_pci_bus_info cl_khr_fp64 cl_khr_fp16"),
+	0x1030: terminated("cl_nv_device_attribute_query cl_nv_compiler_options cl_khr_device_uuid cl_khr_pci_bus_info cl_khr_fp64 cl_khr_fp16"),
 	0x1025: numbers(1000),                                      // ns, the step of event times; of recent devices it is 32
 	0x1019: numbers(8 * 512),                                   // bits, the alignment of parts of buffers: that of NVIDIA's OpenCL
 	0x1016: numbers(0),                                         // images

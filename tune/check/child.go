@@ -182,7 +182,7 @@ func (x *examination) simulate(ctx context.Context) error {
 // reverse compares with launches whose work-groups run in the opposite order.
 func (x *examination) reverse(ctx context.Context, first *device.Rehearsed, how device.Rehearsal) error {
 	if !x.inspector.CanReverse() {
-		x.skip("the order of work-groups: the kernel is a SPIR-V module or calls get_global_linear_id")
+		x.skip("the order of work-groups: the kernel is a SPIR-V module, or has ids by get_global_linear_id or cooperative_groups")
 		return nil
 	}
 	how.Reversed = true

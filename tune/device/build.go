@@ -315,7 +315,7 @@ func (s *session) checkLaunch(l Launch, of problem.Launch, d hardware.Device) er
 		arguments += int64(n)
 	}
 	local := info.LocalMem + arguments // which are not set yet
-	assembled := arguments == 0 && s.Info.HasExtension(nvidiaCompiler)
+	assembled := arguments == 0 && s.Info.HasExtension(nvidiaCompiler) && !d.IsCUDA()
 	if d.LocalMemory > 0 && local > d.LocalMemory && !assembled {
 		return fail(tune.Constraints, "local memory %d B > device limit %d B", local, d.LocalMemory)
 	}
@@ -334,7 +334,11 @@ func (s *session) checkArguments(k bound, v *problem.Variant) error {
 		return fail(tune.Runtime, "ask for the kernel's arguments: %v", err)
 	}
 	if given := k.launch.Arguments; n != len(given) {
-		return fail(tune.Compile, "the kernel %s takes %d arguments, %d are given", k.launch.Kernel, n, len(given))
+		reason := fmt.Sprintf("the kernel %s takes %d arguments, %d are given", k.launch.Kernel, n, len(given))
+		if s.problem.Language() == source.CUDA {
+			reason += ", with dynamic shared memory (local_size) as the last one if the kernel uses it"
+		}
+		return fail(tune.Compile, "%s", reason)
 	}
 	var text []cl.ArgInfo
 	for index, i := range k.launch.Arguments {

@@ -209,6 +209,9 @@ func (b *Built) Parts(times []float64) []problem.Part {
 	return parts
 }
 
+// isCUDA reports whether the launcher's device is one of CUDA.
+func (l *Launcher) isCUDA() bool { return l.Device.Platform().String() == hardware.CUDA }
+
 // launchFailure returns the failure of a launch. A work-group that is too large for the built kernel
 // is refused by the device's limits; anything else failed to run.
 func (l *Launcher) launchFailure(err error) error {
@@ -219,8 +222,11 @@ func (l *Launcher) launchFailure(err error) error {
 	if ok && (errors.Is(err, cl.InvalidWorkGroupSize) || errors.Is(err, cl.InvalidWorkItemSize) || errors.Is(err, cl.OutOfResources)) {
 		items := refused.launch.Range.WorkItems()
 		if info, e := refused.launch.Kernel.WorkGroupInfo(); e == nil && info.MaxSize > 0 && items > info.MaxSize {
-			return fail(tune.Constraints, "work-group of %d work-items > the built kernel's limit %d (registers or private memory): %v",
-				items, info.MaxSize, refused.err)
+			reason := fmt.Sprintf("work-group of %d work-items > the built kernel's limit %d (registers or private memory): %v", items, info.MaxSize, refused.err)
+			if l.isCUDA() {
+				reason += fmt.Sprintf("; with __launch_bounds__(%d), the compiler uses fewer registers", items)
+			}
+			return fail(tune.Constraints, "%s", reason)
 		}
 	}
 	return fail(tune.Runtime, "%v", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/footprint"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/source"
 )
 
 // footprint finds what the built kernels take of the device, if the problem wants to know, and refuses them if its build
@@ -52,7 +53,7 @@ func (t *trial) measureFootprint() (found footprint.Footprint, why map[string]st
 	for i, l := range t.built.Launches {
 		of := t.variant.Launches[i]
 		f := footprint.Footprint{}
-		f.Add(said[of.Kernel])
+		f.Add(footprint.Named(said, of.Kernel))
 		if err := t.addReported(f, l, of.LocalBytes); err != nil {
 			return nil, nil, err
 		}
@@ -109,8 +110,12 @@ func (t *trial) compilerSays() (said map[string]footprint.Footprint, nothing str
 // whose name no build has had. An option that the source does not use would not suffice, since the assembler has a cache too.
 // The kernel does something, because driver 580 makes of an empty kernel without arguments what its assembler refuses.
 func (t *trial) buildAnew() (map[string]footprint.Footprint, error) {
-	source := fmt.Sprintf("%s\n__kernel void ndtune_fresh_%x(__global int *p) { *p = 0; }\n", t.variant.Source, time.Now().UnixNano())
-	program, err := t.session.Build(source, t.session.options(t.variant))
+	fresh := "__kernel void ndtune_fresh_%x(__global int *p) { *p = 0; }"
+	if t.problem.Language() == source.CUDA {
+		fresh = "__global__ void ndtune_fresh_%x(int *p) { *p = 0; }"
+	}
+	text := t.variant.Source + "\n" + fmt.Sprintf(fresh, time.Now().UnixNano()) + "\n"
+	program, err := t.session.Build(text, t.session.options(t.variant))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -84,17 +85,26 @@ func (i *Inspector) Release() {
 	i.programs = nil
 }
 
-// reversedGroups stands before a source whose work-groups are reversed.
-const reversedGroups = `size_t ndtune_group_id(uint d) { return get_num_groups(d) - 1 - get_group_id(d); }
+// What stands before a source whose work-groups are reversed.
+const (
+	reversedGroups = `size_t ndtune_group_id(uint d) { return get_num_groups(d) - 1 - get_group_id(d); }
 size_t ndtune_global_id(uint d) { return get_global_offset(d) + ndtune_group_id(d) * get_local_size(d) + get_local_id(d); }
 #define get_group_id ndtune_group_id
 #define get_global_id ndtune_global_id
 #line 1
 `
+	reversedBlocks = `static __device__ uint3 ndtune_block() {
+    return make_uint3(gridDim.x - 1 - blockIdx.x, gridDim.y - 1 - blockIdx.y, gridDim.z - 1 - blockIdx.z);
+}
+#define blockIdx ndtune_block()
+#line 1
+`
+)
 
-// CanReverse reports whether the order of the work-groups can be reversed: the source is OpenCL C, and asks for ids in no other way.
+// CanReverse reports whether the order of the work-groups can be reversed: the source is no module, and asks for ids in no other way.
 func (i *Inspector) CanReverse() bool {
-	return !i.Variant.SPIRV() && !strings.Contains(i.Variant.Source, "get_global_linear_id")
+	text := i.Variant.Source
+	return !i.Variant.SPIRV() && !strings.Contains(text, "get_global_linear_id") && !strings.Contains(text, "cooperative_groups")
 }
 
 // built returns the program, which it builds once.
@@ -105,7 +115,9 @@ func (i *Inspector) built(ctx context.Context, reversed bool) (b *Built, err err
 	s := i.evaluator.session
 	if reversed {
 		v := *i.Variant
-		v.Source = reversedGroups + v.Source
+		if v.Source = reversedGroups + v.Source; s.isCUDA() {
+			v.Source = reversedBlocks + i.Variant.Source
+		}
 		b, err = s.compile(&v)
 	} else {
 		b, err = s.build(ctx, i.Variant, nil)
@@ -127,8 +139,15 @@ func (i *Inspector) Constant() []bool {
 	constant := make([]bool, len(infos)) // in all kernels up to here
 	used := make([]bool, len(infos))     // by a kernel up to here
 	for _, k := range i.programs[false].kernels {
+		var text []cl.ArgInfo // of CUDA C; drivers of OpenCL tell
+		if i.evaluator.problem.Language() == source.CUDA {
+			text = declared(i.Variant, k.launch.Kernel, len(k.launch.Arguments))
+		}
 		for index, a := range k.launch.Arguments {
 			info, err := k.ArgInfo(index)
+			if err != nil && text != nil {
+				info, err = text[index], nil
+			}
 			if infos[a].Kind == definition.AliasArgument {
 				a = infos[a].Buffer
 			}
@@ -283,19 +302,31 @@ func (r *rehearsal) addresses() ([]uint64, error) {
 	return all, nil
 }
 
-// poisonSource has a kernel that fills local memory. It reads it again, so that no compiler leaves the writes out.
-const poisonSource = `
-__kernel void ndtune_poison(__local uint *memory, uint words, uint poison, __global uint *out) {
+// The text of a kernel that fills local memory, behind one of two heads. It reads it again, so that no compiler leaves the writes out.
+const (
+	poisonOpenCL = "__kernel void ndtune_poison(uint words, uint poison, __global uint *out, __local uint *memory) {"
+	poisonCUDA   = `#define uint unsigned
+#define get_local_id(dimension) threadIdx.x
+#define get_local_size(dimension) blockDim.x
+#define barrier(memory) __syncthreads()
+__global__ void ndtune_poison(uint words, uint poison, uint *out) {
+    extern __shared__ uint memory[];`
+	poisonSource = `
     for (uint i = get_local_id(0); i < words; i += get_local_size(0)) memory[i] = poison;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (memory[(get_local_id(0) * 7919 + 1) % words] != poison) *out = 1;
 }
 `
+)
 
 // poisonLocal fills the local memory of all compute units. Nothing says where the driver places that of the next launch: in most
 // cases it is the same memory.
 func (l *Launcher) poisonLocal(poison byte) error {
-	kernel, err := l.Kernel(poisonSource, "", "ndtune_poison")
+	head := poisonOpenCL
+	if l.isCUDA() {
+		head = poisonCUDA
+	}
+	kernel, err := l.Kernel(head+poisonSource, "", "ndtune_poison")
 	if err != nil {
 		return err
 	}
@@ -312,7 +343,7 @@ func (l *Launcher) poisonLocal(poison byte) error {
 		return err
 	}
 	defer out.Release()
-	if err := kernel.SetArgs(cl.LocalBytes(4*words), uint32(words), uint32(poison)*0x01010101, out); err != nil {
+	if err := kernel.SetArgs(uint32(words), uint32(poison)*0x01010101, out, cl.LocalBytes(4*words)); err != nil {
 		return err
 	}
 	groups, local := 8*max(1, l.Info.ComputeUnits), min(32, max(1, l.Info.MaxWorkGroupSize))

@@ -11,6 +11,7 @@
 package footprint
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -107,6 +108,32 @@ func NVIDIA(log string) map[string]Footprint {
 		}
 	}
 	return all
+}
+
+// Named returns what [NVIDIA] has read of a kernel by its name in the source. C++ has symbols for these, such as _Z1kPf for k and
+// _Z3addIfLi8EEvPT_ for add<float, 8>; the instances of a template count as one kernel.
+func Named(all map[string]Footprint, kernel string) Footprint {
+	if f, known := all[kernel]; known {
+		return f
+	}
+	base, _, _ := strings.Cut(kernel, "<")
+	mangled := ""
+	for part := range strings.SplitSeq(strings.TrimSpace(base), "::") {
+		mangled += fmt.Sprintf("L?%d%s", len(part), part) // L: it is static
+	}
+	for _, of := range []string{"^_ZN?" + mangled, "[^0-9]" + mangled} { // the second is in a namespace
+		symbol := regexp.MustCompile(of)
+		var found []Footprint
+		for name, f := range all {
+			if symbol.MatchString(name) {
+				found = append(found, f)
+			}
+		}
+		if found != nil {
+			return Of(found)
+		}
+	}
+	return nil
 }
 
 // igcSpill is a line of Intel's graphics compiler for a kernel that spills. The numbers are registers, of 32 bytes, or 64 from

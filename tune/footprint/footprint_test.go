@@ -72,3 +72,17 @@ func TestOf(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+func TestNamed(t *testing.T) {
+	all := map[string]Footprint{
+		"plain": {Registers: 1}, "_Z1kPf": {Registers: 2}, "_Z11kernel_of_kPf": {Registers: 3}, "_Z3addIfLi128EEvPT_": {Registers: 4, SpillBytes: 8},
+		"_Z3addIfLi64EEvPT_": {Registers: 5}, "_ZN5space1fEPf": {Registers: 6}, "_ZN5spaceL1gIiEEvPT_": {Registers: 7},
+	}
+	for kernel, want := range map[string]float64{
+		"plain": 1, "k": 2, "kernel_of_k": 3, "add<float, 128>": 5, "f": 6, "space::f": 6, "space::g<int>": 7, "g": 7, "none": 0, "ace::f": 0,
+	} {
+		if got := Named(all, kernel); got[Registers] != want {
+			t.Errorf("%s: %v, want %v registers", kernel, got, want)
+		}
+	}
+}
