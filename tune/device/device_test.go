@@ -20,7 +20,7 @@ import (
 
 // TestMain leaves the example out where there is no device: an example cannot skip itself.
 func TestMain(m *testing.M) {
-	standin.Use()
+	standin.Use("standin-cpu", "nvidia-h200-cuda")
 	flag.Parse()
 	if _, err := findTestDevice(); err != nil && os.Getenv("NDTUNE_REQUIRE_OPENCL") == "" {
 		if err := flag.Set("test.skip", "^Example"); err != nil {
