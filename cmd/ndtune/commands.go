@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/excerpt"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
@@ -42,7 +43,7 @@ func runCommands(ctx context.Context, t *ui.Console, o *commandsOptions) error {
 	reserve := worker.NewReserve(nil)
 	defer reserve.Close()
 	if o.device != "" {
-		(&job.Evaluation{Shared: reserve}).PrepareWorker(t, o.device)
+		(&job.Evaluation{Shared: reserve}).PrepareWorker(t, o.device, source.OpenCL)
 	}
 	for {
 		text, err := t.In.Next(ctx)

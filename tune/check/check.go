@@ -41,6 +41,7 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/score"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -63,6 +64,16 @@ type Options struct {
 
 	// Progress is called after each configuration, one call at a time; nil: nobody is told.
 	Progress func(done, all, findings int)
+}
+
+// Watch finds the program that watches kernels in a language: Oclgrind, or compute-sanitizer. The error says how to get it.
+func (o *Options) Watch(l source.Language) (err error) {
+	if l == source.CUDA {
+		o.Sanitizer, err = Sanitizer()
+	} else {
+		o.Simulator, err = Oclgrind()
+	}
+	return err
 }
 
 // The defaults.

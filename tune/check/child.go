@@ -112,7 +112,7 @@ func (t *work) do(ctx context.Context, say func(answer)) (*done, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := device.List()
+	all, err := device.ListFor(t.Device, p.Language())
 	if err != nil {
 		return nil, err
 	}

@@ -134,7 +134,10 @@ func (s *session) keyOf(v *problem.Variant) string {
 // options returns all options of the compiler. Those of NVIDIA have the one that makes it print what the kernels take, if this
 // is wanted: for all builds, so that they find each other in the driver's cache.
 func (s *session) options(v *problem.Variant) string {
-	options := argumentInfoOption + " " + v.OptionLine()
+	options := v.OptionLine()
+	if s.problem.Language() == source.OpenCL {
+		options = argumentInfoOption + " " + options
+	}
 	if len(s.problem.Compiled()) > 0 && s.Info.HasExtension(nvidiaCompiler) {
 		options = footprint.NVIDIAOption + " " + options
 	}

@@ -10,12 +10,13 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/source"
 )
 
 // A Listed is a device of the machine, with the numbers and names that select it.
 type Listed struct {
-	Index    int // among all devices of the machine
-	Platform int
+	Index    int // among the devices of the list
+	Platform int // of OpenCL, or CUDAPlatform
 	Place    int // in its platform
 	Device   *cl.Device
 	Name     string
@@ -23,46 +24,123 @@ type Listed struct {
 	Identity *hardware.Device // as Describe returns it
 }
 
-// Selector returns the selector platform:device, which selects this device only.
-func (l Listed) Selector() string { return fmt.Sprintf("%d:%d", l.Platform, l.Place) }
+// CUDAPlatform is the Platform of the devices of CUDA, which is none of OpenCL's.
+const CUDAPlatform = -1
 
-// List returns all devices of the machine in the order of their platforms. The error is cl.ErrNoDevice
-// if there are none. A platform or device that fails to describe itself is left out if there are
-// others.
-func List() ([]Listed, error) {
-	platforms, err := cl.Platforms()
+// Selector returns the selector platform:device, which selects this device only: «0:1», «cuda:0».
+func (l Listed) Selector() string {
+	if l.Platform == CUDAPlatform {
+		return fmt.Sprintf("%s:%d", source.CUDA, l.Place)
+	}
+	return fmt.Sprintf("%d:%d", l.Platform, l.Place)
+}
+
+// LanguageOf returns the language of the kernels that a device takes.
+func LanguageOf(d hardware.Device) source.Language {
+	if d.IsCUDA() {
+		return source.CUDA
+	}
+	return source.OpenCL
+}
+
+// For returns the devices that take kernels in one of some languages; none is named: all.
+func For(devices []Listed, languages ...source.Language) []Listed {
+	return slices.DeleteFunc(slices.Clone(devices), func(l Listed) bool { return !wants(languages, LanguageOf(*l.Identity)) })
+}
+
+func wants(languages []source.Language, l source.Language) bool {
+	return len(languages) == 0 || slices.Contains(languages, l)
+}
+
+// ListFor is [List] for the devices that a selector may mean. An index counts OpenCL's devices, too. If the selector names CUDA, it is an error
+// that CUDA is not there.
+func ListFor(selector string, languages ...source.Language) ([]Listed, error) {
+	names := strings.Split(selector, ",")
+	if wants(languages, source.CUDA) && slices.ContainsFunc(names, NamesCUDA) {
+		if _, err := cl.CUDA(); err != nil {
+			return nil, err
+		}
+		if names = slices.DeleteFunc(names, NamesCUDA); len(names) == 0 {
+			return List(source.CUDA)
+		}
+	}
+	isIndex := func(name string) bool { return isNumber(normal(name)) }
+	if !wants(languages, source.OpenCL) && slices.ContainsFunc(names, isIndex) {
+		all, _ := List()
+		if all = For(all, languages...); len(all) > 0 {
+			return all, nil
+		}
+	}
+	return List(languages...)
+}
+
+// NamesCUDA reports whether a selector is cuda, or cuda: and a number.
+func NamesCUDA(selector string) bool {
+	platform, place, pair := strings.Cut(normal(selector), ":")
+	return platform == string(source.CUDA) && (!pair || isNumber(place))
+}
+
+// List returns the devices of the machine that take kernels in one of some languages, or all: those of OpenCL in the order of their
+// platforms, then those of CUDA. It loads no libraries of other languages. If there are no devices, the error says what is missing, for
+// all languages as if OpenCL C were meant: cl.ErrNoDevice if there are platforms of OpenCL. A platform or device that fails to describe
+// itself is left out if there are others.
+func List(languages ...source.Language) ([]Listed, error) {
+	var all listing
+	if wants(languages, source.OpenCL) {
+		platforms, err := cl.Platforms()
+		for i, p := range platforms {
+			all.add(i, p)
+		}
+		if err == nil && len(all.devices) == 0 && len(all.failed) == 0 {
+			err = withoutDevices(platforms)
+		}
+		all.failed = append(all.failed, err)
+	}
+	if wants(languages, source.CUDA) {
+		if p, err := cl.CUDA(); err == nil {
+			all.add(CUDAPlatform, p)
+		} else if len(languages) > 0 {
+			all.failed = append(all.failed, err)
+		}
+	}
+	if len(all.devices) > 0 {
+		return all.devices, nil
+	}
+	return nil, errors.Join(all.failed...)
+}
+
+// A listing is devices, and why others are not among them.
+type listing struct {
+	devices []Listed
+	failed  []error
+}
+
+// add adds the devices of a platform.
+func (all *listing) add(platform int, p *cl.Platform) {
+	devices, err := p.Devices(cl.DeviceAll)
 	if err != nil {
-		return nil, err
+		all.failed = append(all.failed, fmt.Errorf("list the devices of platform %d: %w", platform, err))
 	}
-	var all []Listed
-	var failed []error
-	for i, p := range platforms {
-		devices, err := p.Devices(cl.DeviceAll)
+	for place, d := range devices {
+		identity, err := Describe(d)
+		l := Listed{len(all.devices), platform, place, d, identity.Name, identity.Type, &identity}
 		if err != nil {
-			failed = append(failed, fmt.Errorf("list the devices of platform %d: %w", i, err))
+			all.failed = append(all.failed, fmt.Errorf("describe device %s: %w", l.Selector(), err))
+			continue
 		}
-		for j, d := range devices {
-			identity, err := Describe(d)
-			if err != nil {
-				failed = append(failed, fmt.Errorf("describe device %d:%d: %w", i, j, err))
-				continue
-			}
-			all = append(all, Listed{len(all), i, j, d, identity.Name, identity.Type, &identity})
-		}
+		all.devices = append(all.devices, l)
 	}
-	if len(all) > 0 {
-		return all, nil
-	}
-	if len(failed) > 0 {
-		return nil, errors.Join(failed...)
-	}
+}
+
+// withoutDevices returns the error of platforms of OpenCL that have no device.
+func withoutDevices(platforms []*cl.Platform) error {
 	names, advice := make([]string, len(platforms)), ""
 	for i, p := range platforms {
 		if names[i] = p.String(); names[i] == "Portable Computing Language" {
 			advice = "; PoCL has none where it cannot write its cache: name a folder in the environment variable POCL_CACHE_DIR"
 		}
 	}
-	return nil, fmt.Errorf("%w: %s has none%s", cl.ErrNoDevice, strings.Join(names, ", "), advice)
+	return fmt.Errorf("%w: %s has none%s", cl.ErrNoDevice, strings.Join(names, ", "), advice)
 }
 
 // A SelectionError is the error of a selector that selects no device, or too many.
@@ -76,6 +154,10 @@ func (e *SelectionError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "device %q: %s; there are:", e.Selector, e.Problem)
 	for _, l := range e.Devices {
+		if l.Platform == CUDAPlatform {
+			fmt.Fprintf(&b, "\n  %s  %s (%s, for CUDA C)", l.Selector(), l.Name, l.Type) // the index may be another one beside OpenCL's devices
+			continue
+		}
 		fmt.Fprintf(&b, "\n  %d  %s  %s (%s)", l.Index, l.Selector(), l.Name, l.Type)
 	}
 	return b.String()
@@ -86,6 +168,7 @@ func (e *SelectionError) Error() string {
 //   - empty: the first GPU, or else the first device;
 //   - an index of devices, or platform:device;
 //   - cpu, gpu or accelerator: the first device of that type;
+//   - cuda, or cuda:device: the first device of CUDA, or another one;
 //   - a name or a part of it: the first of the devices that have it in their names, which must all
 //     have the same name;
 //   - a number that is no index: likewise, but it must be a whole word of the name, as 4090 is of
@@ -177,13 +260,19 @@ func find(devices []Listed, selector string) (found []Listed, problem string) {
 			return nil, "no device is of that type"
 		}
 		return found, ""
+	case NamesCUDA(s):
+		if found = where(func(l Listed) bool { return l.Platform == CUDAPlatform && (!pair || l.Selector() == s) }); len(found) == 0 {
+			return nil, "no such device of CUDA is there for this kernel: CUDA takes kernels in CUDA C only"
+		}
+		return found[:1], ""
 	case pair && isNumber(platform) && isNumber(place):
 		if found = where(func(l Listed) bool { return l.Selector() == s }); len(found) == 0 {
 			return nil, "there is no such platform and device"
 		}
 	case isNumber(s):
-		if i, err := strconv.Atoi(s); err == nil && i < len(devices) {
-			return []Listed{devices[i]}, ""
+		i, err := strconv.Atoi(s)
+		if found = where(func(l Listed) bool { return err == nil && l.Index == i }); len(found) > 0 {
+			return found, ""
 		}
 		if found = where(func(l Listed) bool { return slices.Contains(strings.FieldsFunc(l.Name, isNoWord), s) }); len(found) == 0 {
 			return nil, "the number is neither an index nor a whole word of a device's name"

@@ -12,6 +12,7 @@ import (
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/source"
 )
 
 func TestSelect(t *testing.T) {
@@ -87,7 +88,7 @@ func TestSelectByKind(t *testing.T) {
 		{"7900", 0, ""}, {"gfx1100", 0, ""}, {"GFX1100", 0, ""}, {"xtx", 0, ""}, {"6700", 1, ""}, {"radeon", -1, "2 devices have that in their names"},
 		{"amd", 1, ""}, // a name comes before a platform
 		{"rusticl", 1, ""}, {"Micro Devices", 0, ""}, {"accelerated  parallel", 0, ""}, {"arm", 5, ""}, {"Intel", 4, ""}, {"intel(r)", 4, ""}, {"12.55.8", 4, ""},
-		{"sm_89", -1, "2 devices have that as their architecture, platform or vendor"}, {"cuda", -1, "2 devices have that as their"}, {"corporation", -1, "3 devices"},
+		{"sm_89", -1, "2 devices have that as their architecture, platform or vendor"}, {"nvidia cuda", -1, "2 devices have that as their"}, {"cuda", -1, "CUDA takes kernels in CUDA C only"}, {"cuda:0", -1, "CUDA C only"}, {"corporation", -1, "3 devices"},
 		{"sm_8", -1, "in its name"}, {"rust", -1, "in its name"}, {"12.55", -1, "in its name"}, {"intel arm", -1, "in its name"}, {"parallel accelerated", -1, "in its name"},
 		{"770", -1, "whole word"}, {"610", -1, "whole word"}, {"89", -1, "whole word"},
 	} {
@@ -318,5 +319,104 @@ func TestSelectEach(t *testing.T) {
 	}
 	if _, err := SelectEach(nil, "all"); err == nil {
 		t.Error("no devices are no error")
+	}
+}
+
+// twoPlatforms is a machine with a CPU and two cards, which are devices of OpenCL and of CUDA.
+func twoPlatforms() []Listed {
+	card := func(platform, place int, name string, uuid string) Listed {
+		d := hardware.Device{Name: "NVIDIA H200", Type: "gpu", Platform: name, Vendor: "NVIDIA Corporation", Driver: "580", UUID: uuid, Architecture: "sm_90"}
+		return Listed{Platform: platform, Place: place, Name: d.Name, Type: d.Type, Identity: &d}
+	}
+	cpu := hardware.Device{Name: "pthread-EPYC", Type: "cpu", Platform: "PoCL"}
+	all := []Listed{
+		{Platform: 0, Name: cpu.Name, Type: cpu.Type, Identity: &cpu}, card(1, 0, "NVIDIA CUDA", "a1"), card(1, 1, "NVIDIA CUDA", "a2"),
+		card(CUDAPlatform, 0, hardware.CUDA, "a1"), card(CUDAPlatform, 1, hardware.CUDA, "a2"),
+	}
+	for i := range all {
+		all[i].Index = i
+	}
+	return all
+}
+
+func TestSelectByLanguage(t *testing.T) {
+	all := twoPlatforms()
+	openCL, cuda := For(all, source.OpenCL), For(all, source.CUDA)
+	if !slices.Equal(openCL, all[:3]) || !slices.Equal(cuda, all[3:]) || !slices.Equal(For(all), all) || !slices.Equal(For(all, source.OpenCL, source.CUDA), all) {
+		t.Fatalf("%v, %v", openCL, cuda)
+	}
+	for _, c := range []struct {
+		selector  string
+		both      []int // indices of the devices; nil: an error
+		ofOpenCL  []int
+		ofCUDA    []int
+		onlyFirst bool // Select takes the first
+	}{
+		{"", []int{1}, []int{1}, []int{3}, true},
+		{"gpu", []int{1, 2}, []int{1, 2}, []int{3, 4}, true},
+		{"cpu", []int{0}, []int{0}, nil, true},
+		{"cuda", []int{3}, nil, []int{3}, true},
+		{"CUDA:1", []int{4}, nil, []int{4}, true},
+		{"cuda:2", nil, nil, nil, true},
+		{"cuda:0,cuda:1", []int{3, 4}, nil, []int{3, 4}, false},
+		{"cuda,gpu", nil, nil, []int{3, 4}, false}, // of two platforms
+		{"0", []int{0}, []int{0}, nil, true},
+		{"3", []int{3}, nil, []int{3}, true},
+		{"1:1", []int{2}, []int{2}, nil, true},
+		{"h200", []int{1}, []int{1}, []int{3}, true},
+		{"sm_90", []int{1}, []int{1}, []int{3}, true},
+		{"nvidia cuda", []int{1}, []int{1}, nil, true},
+	} {
+		for name, of := range map[string]struct {
+			devices []Listed
+			want    []int
+		}{"both languages": {all, c.both}, "OpenCL C": {openCL, c.ofOpenCL}, "CUDA C": {cuda, c.ofCUDA}} {
+			got, err := SelectAlike(of.devices, c.selector)
+			var indices []int
+			for _, l := range got {
+				indices = append(indices, l.Index)
+			}
+			var refused *SelectionError
+			if !slices.Equal(indices, of.want) || (err == nil) == (of.want == nil) || err != nil && !errors.As(err, &refused) {
+				t.Errorf("%q in %s: %v, %v; want %v", c.selector, name, indices, err, of.want)
+			}
+			if one, err := Select(of.devices, c.selector); c.onlyFirst && of.want != nil && (err != nil || one.Index != of.want[0]) {
+				t.Errorf("%q in %s: %v, %v", c.selector, name, one, err)
+			}
+		}
+	}
+	each, err := SelectEach(all, "all")
+	if err != nil || len(each) != len(all) {
+		t.Errorf("a card is one device on each platform: %v, %v", each, err)
+	}
+	if _, err = Select(cuda, "1:0"); err == nil || !strings.HasSuffix(err.Error(), "there are:\n  cuda:0  NVIDIA H200 (gpu, for CUDA C)\n  cuda:1  NVIDIA H200 (gpu, for CUDA C)") {
+		t.Error(err)
+	}
+}
+
+// TestListByLanguage: each language needs its own libraries alone, and the errors of CUDA are told to those who name it.
+func TestListByLanguage(t *testing.T) {
+	testDevice(t)
+	t.Setenv("NDTUNE_CUDA_LIBRARY", filepath.Join(t.TempDir(), "none.so"))
+	if _, err := cl.CUDA(); err == nil {
+		t.Skip("CUDA is loaded already")
+	}
+	openCL, err := List(source.OpenCL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for selector, languages := range map[string][]source.Language{
+		"": {source.OpenCL, source.CUDA}, "0": {source.OpenCL}, "gpu": nil, "cuda": {source.OpenCL},
+	} {
+		if got, err := ListFor(selector, languages...); err != nil || len(got) != len(openCL) {
+			t.Errorf("%q, %v: %v, %v", selector, languages, got, err)
+		}
+	}
+	for selector, languages := range map[string][]source.Language{
+		"": {source.CUDA}, "0": {source.CUDA}, "cuda": {source.OpenCL, source.CUDA}, "gpu,cuda:0": nil,
+	} {
+		if got, err := ListFor(selector, languages...); err == nil || !strings.Contains(err.Error(), "CUDA") {
+			t.Errorf("%q, %v: %v, %v", selector, languages, got, err)
+		}
 	}
 }

@@ -36,8 +36,14 @@ func kindsOf(all []Announcement) (kinds []Kind) {
 
 // Listed returns kinds in the form of a machine's devices, for selectors: the index is that of the kind.
 func Listed(kinds []Kind) (all []device.Listed) {
+	ofCUDA := 0
 	for i, k := range kinds {
-		all = append(all, device.Listed{Index: i, Platform: i, Name: k.Identity.Name, Type: k.Identity.Type, Identity: &k.Identity})
+		l := device.Listed{Index: i, Platform: i, Name: k.Identity.Name, Type: k.Identity.Type, Identity: &k.Identity}
+		if k.Identity.IsCUDA() {
+			l.Platform, l.Place = device.CUDAPlatform, ofCUDA
+			ofCUDA++
+		}
+		all = append(all, l)
 	}
 	return all
 }

@@ -136,8 +136,14 @@ func (p *Pool) buildersMissing() bool {
 	return !p.noBuilders && !p.unsafe && p.count(true, idle, working) == 0
 }
 
-// cachedBuild is the longest time of a build that may have come from the driver's cache.
-const cachedBuild = 20 * time.Millisecond
+// cachedBuild is the longest time of a build that may have come from the driver's cache, for which no builder pays. NVRTC's cache has what
+// its assembler makes, so that a build takes 11 to 25 ms with it, which a builder does take over: it has no context to make.
+func (p *Pool) cachedBuild() time.Duration {
+	if p.identity.IsCUDA() {
+		return 5 * time.Millisecond
+	}
+	return 20 * time.Millisecond
+}
 
 // pays reports whether one more worker of a kind is worth its start: see [Pool.payTime].
 func (p *Pool) pays(builds bool, now time.Time) bool {
@@ -180,7 +186,7 @@ func (p *Pool) payingBuild() time.Duration {
 		waiting := p.expected - p.Evaluated() - p.count(false, working, asking, timing, needing)
 		return (p.starting + p.filling) * time.Duration(p.count(false)+1) / time.Duration(max(1, waiting))
 	}
-	return max(cachedBuild, p.starting*time.Duration(p.count(true)+1)/time.Duration(max(1, len(p.toBuild))))
+	return max(p.cachedBuild(), p.starting*time.Duration(p.count(true)+1)/time.Duration(max(1, len(p.toBuild))))
 }
 
 // mayStart reports whether one more worker may start now.

@@ -12,6 +12,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -38,7 +39,7 @@ func TestPoolsThatCannotBe(t *testing.T) {
 	}
 	r := NewReserve(nil)
 	defer r.Close()
-	if err := r.Prepare(); !errors.Is(err, errNoMain) || r.host.Started > 0 {
+	if err := r.Prepare(source.OpenCL); !errors.Is(err, errNoMain) || r.host.Started > 0 {
 		t.Errorf("a reserve: %v", err)
 	}
 }

@@ -65,7 +65,7 @@ const (
 
 // defaultWorkers is how many processes build for a problem on a device by default: one for each core,
 // within the memory of the device. Builders may take a quarter of what the buffers leave of a
-// device's own memory; if the memory is the host's, all processes together may take half of it.
+// device's own memory, but need none of CUDA's; if the memory is the host's, all processes together may take half of it.
 func defaultWorkers(p *problem.Problem, d hardware.Device) int {
 	return workersFor(runtime.GOMAXPROCS(0), d, bufferBytes(p, d))
 }
@@ -76,6 +76,7 @@ func workersFor(cores int, d hardware.Device, buffers int64) int {
 		switch {
 		case needsNoBuilders(d):
 			n = min(n, d.GlobalMemory/2/(processMemory+bufferCopies*buffers))
+		case d.IsCUDA() && !sharesHost(d): // a process that only compiles has no context
 		case sharesHost(d):
 			n = min(n, (d.GlobalMemory/2-bufferCopies*buffers)/processMemory)
 		default:

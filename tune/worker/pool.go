@@ -115,7 +115,7 @@ func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
 	pool := &Pool{
 		problem: p, devices: devices, identities: identities, identity: identity, options: o, most: o.Workers, began: time.Now(),
 		answering:  map[device.Stage]time.Duration{},
-		carry:      carry{binaries: p.HasTarget()}, // no driver's cache has the binary for another target
+		carry:      carry{binaries: p.HasTarget() || identity.IsCUDA()}, // no driver's cache has the binary for another target, and CUDA has none
 		noBuilders: o.Single || needsNoBuilders(identity), shared: sharesHost(identity), freezes: process.CanFreeze,
 	}
 	if pool.reserve = o.Reserve; pool.reserve == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/process"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -58,9 +59,10 @@ type answer struct {
 
 // hello tells a worker what it is for.
 type hello struct {
-	Warm     bool   // open the device, for the hello of a problem to come
-	Builds   bool   // or else it evaluates
-	Selector string // of the device, «platform:device»
+	Load     source.Language // load the drivers of its devices, for another hello to come, and do nothing else; "": no
+	Warm     bool            // open the device, for the hello of a problem to come
+	Builds   bool            // or else it evaluates
+	Selector string          // of the device, «platform:device»
 	Device   hardware.Device
 
 	Problem []byte               // by problem.Problem.Encode; nil: a registered function makes it

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/process"
+	"github.com/ndtune/ndtune/tune/source"
 )
 
 // A Reserve keeps idle workers between the pools of a program, with the driver loaded and a context on the device, so
@@ -38,9 +39,9 @@ const reserveTime = 10 * time.Minute
 // NewReserve returns an empty reserve. Output gets the lines that its workers print, as in [Options].
 func NewReserve(output io.Writer) *Reserve { return &Reserve{host: newHost(output)} }
 
-// Prepare starts a worker before its device is known, so that it loads the drivers while the program chooses one. It does nothing if
-// there is a worker that evaluates.
-func (r *Reserve) Prepare() error {
+// Prepare starts a worker before its device is known, so that it loads the drivers while the program chooses one: those of devices that
+// probably are wanted, by the language of their kernels. It does nothing if there is a worker that evaluates.
+func (r *Reserve) Prepare(language source.Language) error {
 	if !hasRun {
 		return errNoMain
 	}
@@ -49,6 +50,7 @@ func (r *Reserve) Prepare() error {
 	}
 	c, err := r.host.Start()
 	if err == nil {
+		c.Requests <- request{Hello: &hello{Load: language}}
 		r.add(spare{child: c})
 	}
 	return err

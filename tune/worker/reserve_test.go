@@ -15,6 +15,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -90,7 +91,7 @@ func TestOneProcessForASearch(t *testing.T) {
 	r := NewReserve(nil)
 	mark := nextMark()
 	r.host.Environment = []string{mark}
-	if err := r.Prepare(); err != nil {
+	if err := r.Prepare(source.OpenCL); err != nil {
 		t.Fatal(err)
 	}
 	search := func() {
@@ -128,7 +129,7 @@ func TestWarmWorker(t *testing.T) {
 	mark := nextMark()
 	r.host.Environment = []string{mark}
 	r.Warm(testDevice(t)) // there is no worker for it
-	if err := errors.Join(r.Prepare(), r.Prepare()); err != nil {
+	if err := errors.Join(r.Prepare(source.OpenCL), r.Prepare(source.OpenCL)); err != nil {
 		t.Fatal(err)
 	}
 	r.Warm(testDevice(t))

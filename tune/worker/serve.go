@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
@@ -48,7 +47,6 @@ func serve() {
 	}
 	s := newServer(parent)
 	go parent.Listen(s.hear)
-	_, _ = listed() // loads the drivers, if the parent still chooses a device; an error is told to those who need one
 	s.started = time.Since(began)
 	err = s.greet(*(<-s.work).Hello)
 	for err == nil {
@@ -95,6 +93,11 @@ func (s *server) greet(h hello) error {
 		return s.describe(h)
 	}
 	since := time.Now()
+	if h.Load != "" {
+		_, _ = device.List(h.Load) // an error is told to those who need a device
+		s.started += time.Since(since)
+		return nil
+	}
 	d, err := findDevice(h)
 	if err != nil {
 		return err
@@ -135,12 +138,9 @@ func (s *server) greet(h hello) error {
 	return nil
 }
 
-// listed returns the devices of the machine.
-var listed = sync.OnceValues(device.List)
-
-// findDevice returns the device of a hello.
+// findDevice returns the device of a hello. It loads no libraries of other platforms than that of CUDA, or those of OpenCL.
 func findDevice(h hello) (device.Listed, error) {
-	all, err := listed()
+	all, err := device.ListFor(h.Selector, device.LanguageOf(h.Device))
 	if err != nil {
 		return device.Listed{}, err
 	}
@@ -168,7 +168,7 @@ func (s *server) do(r request) error {
 		return nil
 	case r.Release && s.idle != nil: // it has measured peaks
 		return nil
-	case r.Hello != nil && s.idle != nil:
+	case r.Hello != nil && s.evaluator == nil:
 		return s.greet(*r.Hello)
 	case s.evaluator == nil: // it waits for another problem
 	case r.Build != nil && s.builds:

@@ -17,7 +17,9 @@ import (
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/check"
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -55,7 +57,7 @@ values, and the ten best of a log. With --device, they are launched on a real de
 Exit status: 0 no fault; 1 faults, or nothing could be checked.`,
 		Flags: append(o.spec.Flags(),
 			flags.Text(&o.device, "device d", flags.CategoryEvaluation,
-				"launch on `DEVICE` too: index, platform:device, cpu, gpu, or a part of its name (default: the simulator alone)"),
+				"launch on `DEVICE` too: index, platform:device, cpu, gpu, cuda, or a part of its name (default: the simulator alone; of CUDA C, the first)"),
 			flags.Switch(&o.noSimulator, "no-simulator", flags.CategoryEvaluation, "check on the device of --device alone"),
 			flags.Number(&o.launches, "launches", flags.CategoryEvaluation, "on the device, launch each configuration `N` times on the same data"),
 			flags.Text(&o.record, "record", flags.CategorySearch, fmt.Sprintf("check the %d best configurations of `RECORD` first", bestChecked)),
@@ -92,7 +94,7 @@ func checkSpec(ctx context.Context, t *ui.Console, o *checkOptions) error {
 	if err != nil {
 		return err
 	}
-	how, err := o.on(t, s)
+	how, s, err := o.on(t, s)
 	if err != nil {
 		return err
 	}
@@ -132,22 +134,26 @@ func checkSpec(ctx context.Context, t *ui.Console, o *checkOptions) error {
 	return nil
 }
 
-// on returns how a specification is checked.
-func (o *checkOptions) on(t *ui.Console, s *spec.Spec) (how check.Options, err error) {
+// on returns how a specification is checked, and the specification in the language of the device. CUDA C has no simulator: it is checked on
+// a device in any case.
+func (o *checkOptions) on(t *ui.Console, s *spec.Spec) (how check.Options, in *spec.Spec, err error) {
 	how = check.Options{
-		File: s.SourceName(), Set: s.CheckConstants, Launches: o.launches, Jobs: cmp.Or(o.jobs, runtime.GOMAXPROCS(0)), Limit: o.limit, TimeLimit: o.timeLimit,
+		Set: s.CheckConstants, Launches: o.launches, Jobs: cmp.Or(o.jobs, runtime.GOMAXPROCS(0)), Limit: o.limit, TimeLimit: o.timeLimit,
 	}
-	if !o.noSimulator {
-		if how.Simulator, err = check.Oclgrind(); err != nil {
-			return how, err
-		}
-	}
-	if o.device != "" {
-		listed, err := job.SelectDevice(o.device)
-		if err != nil {
-			return how, err
+	if o.device != "" || s.Problem.Language() == source.CUDA {
+		var listed device.Listed
+		if listed, s, err = job.SelectFor(o.device, s); err != nil {
+			return how, nil, err
 		}
 		how.Device, how.Identity = listed.Selector(), *listed.Identity
+	}
+	how.File = s.SourceName()
+	if !o.noSimulator {
+		if err = how.Watch(s.Problem.Language()); err != nil && how.Identity.IsCUDA() {
+			t.Note("On the device alone: " + err.Error() + ".")
+		} else if err != nil {
+			return how, nil, err
+		}
 	}
 	display := ui.NewProgress(t.Notes, 0, "check", t.Quiet)
 	how.Progress = func(done, all, findings int) {
@@ -158,7 +164,7 @@ func (o *checkOptions) on(t *ui.Console, s *spec.Spec) (how check.Options, err e
 			display.Finish()
 		}
 	}
-	return how, nil
+	return how, s, nil
 }
 
 // configurations chooses the configurations to check. Pairs is the number of pairs of values that they cover.

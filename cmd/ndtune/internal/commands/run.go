@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -27,6 +26,7 @@ import (
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/session"
+	"github.com/ndtune/ndtune/tune/source"
 )
 
 type runOptions struct {
@@ -71,26 +71,29 @@ func (o *runOptions) Read(c *cli.Context) error {
 func runSpec(ctx context.Context, t *ui.Console, o *runOptions) error {
 	e := o.evaluation.On(t)
 	e.Single, e.Outputs = true, o.outputs
-	choose := sync.OnceValues(func() (device.Listed, error) { return job.SelectDevice(o.device) })
 	if o.json && o.spec.IsInput() {
-		return o.runEach(ctx, t, e, choose)
+		return o.runEach(ctx, t, e)
 	}
-	return o.runOne(ctx, t, e, choose)
+	return o.runOne(ctx, t, e)
 }
 
 // runEach answers each specification on standard input, until that ends. A specification that is wrong costs its own answer only.
-func (o *runOptions) runEach(ctx context.Context, t *ui.Console, e session.Evaluation, choose func() (device.Listed, error)) error {
-	reserve, done := o.evaluation.PrepareWorker(t, o.device)
+func (o *runOptions) runEach(ctx context.Context, t *ui.Console, e session.Evaluation) error {
+	reserve, done := o.evaluation.PrepareWorker(t, o.device, source.OpenCL)
 	defer done()
 	e.Reserve = reserve
-	if _, err := choose(); err != nil {
+	_, err := job.SelectDevice(o.device, source.OpenCL)
+	if err != nil {
+		_, err = job.SelectDevice(o.device)
+	}
+	if err != nil {
 		return err
 	}
 	for n := 1; ; n++ {
 		if o.outputs != "" {
 			e.Outputs = filepath.Join(o.outputs, strconv.Itoa(n))
 		}
-		switch err := o.runOne(ctx, t, e, choose); {
+		switch err := o.runOne(ctx, t, e); {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, job.ErrNoSpecification):
@@ -102,7 +105,7 @@ func (o *runOptions) runEach(ctx context.Context, t *ui.Console, e session.Evalu
 }
 
 // runOne evaluates the only configuration of a specification.
-func (o *runOptions) runOne(ctx context.Context, t *ui.Console, e session.Evaluation, choose func() (device.Listed, error)) error {
+func (o *runOptions) runOne(ctx context.Context, t *ui.Console, e session.Evaluation) error {
 	s, err := o.spec.LoadChecked(ctx, t)
 	if err != nil {
 		return err
@@ -110,7 +113,7 @@ func (o *runOptions) runOne(ctx context.Context, t *ui.Console, e session.Evalua
 	if open := openParameters(s.Problem); len(open) > 0 {
 		return ui.Wrong("run evaluates one configuration: name one value for %s with -p", strings.Join(open, ", "))
 	}
-	listed, err := choose()
+	listed, s, err := job.SelectFor(o.device, s)
 	if err != nil {
 		return err
 	}

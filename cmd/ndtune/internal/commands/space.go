@@ -68,10 +68,11 @@ func showSpace(ctx context.Context, t *ui.Console, o *spaceOptions) error {
 	}
 	var identity *hardware.Device // nil: none
 	if o.device != "" {
-		listed, err := job.SelectDevice(o.device)
+		listed, in, err := job.SelectFor(o.device, searched)
 		if err != nil {
 			return err
 		}
+		searched = in
 		d := session.Describe(listed, t.Note)
 		identity = &d
 	}

@@ -71,7 +71,7 @@ func (o *tuneOptions) Read(c *cli.Context) error {
 
 // tuneSpec searches the space of a specification, at each of its sizes.
 func tuneSpec(ctx context.Context, t *ui.Console, o *tuneOptions) error {
-	reserve, done := o.Evaluation.PrepareWorker(t, o.Device)
+	reserve, done := o.Evaluation.PrepareWorker(t, o.Device, o.Spec.Language())
 	defer done()
 	s, err := o.Spec.Load(ctx, t)
 	if err != nil {
@@ -140,8 +140,7 @@ func checkFinalists(ctx context.Context, j *job.Job, outcome *tune.Outcome) erro
 	o := check.Options{
 		File: s.SourceName(), Set: s.CheckConstants, Device: d.Selector(), Identity: *d.Identity, Jobs: runtime.GOMAXPROCS(0),
 	}
-	var err error
-	if o.Simulator, err = check.Oclgrind(); err != nil {
+	if err := o.Watch(s.Problem.Language()); err != nil {
 		j.Say("--check: on the device alone: %v", err)
 	}
 	if hint := o.Hint(s.Problem); hint != "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/score"
 	"github.com/ndtune/ndtune/tune/session"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/worker"
@@ -46,18 +47,26 @@ func New(ctx context.Context, t *ui.Console, o *Options, s *spec.Spec, source st
 	return j, err
 }
 
-// ChooseDevices selects the devices of one search: of this machine, or of a fleet, which the caller closes.
+// ChooseDevices selects the devices of one search: of this machine, or of a fleet, which the caller closes. The specification is in the
+// language of their kernels then.
 func (j *Job) ChooseDevices(ctx context.Context) (*JoinedFleet, error) {
-	o := j.options
+	o, languages := j.options, j.Plan.Spec.Problem.Languages()
 	f, err := o.Fleet.Join(ctx, j.Console, func(kinds []device.Listed) error {
-		kind, err := device.Select(kinds, o.Device)
+		fit := device.For(kinds, languages...)
+		if len(fit) == 0 {
+			return ui.Wrong("the fleet has no device for a kernel in %s", languages[0].Name())
+		}
+		kind, err := device.Select(fit, o.Device)
 		j.Place.Devices = []device.Listed{kind}
 		return err
 	})
 	if f != nil {
 		j.Place.Fleet = f.Connection
 	} else if err == nil {
-		j.Place.Devices, err = SelectDevices(o.Device)
+		j.Place.Devices, err = SelectDevices(o.Device, languages...)
+	}
+	if err == nil {
+		j.Plan.Spec, err = j.Plan.Spec.In(device.LanguageOf(*j.Place.Devices[0].Identity))
 	}
 	return f, err
 }
@@ -78,8 +87,8 @@ func (j *Job) CheckFiles() error {
 
 // PrepareWorker starts the first worker of a search on this machine, before its device is chosen and also while a specification is
 // awaited. It and this process load the drivers meanwhile, and it opens the device. The caller calls done after the last search. The
-// reserve that holds it is nil if the search has no workers here.
-func (o *Evaluation) PrepareWorker(t *ui.Console, selector string) (r *worker.Reserve, done func()) {
+// reserve that holds it is nil if the search has no workers here. The language is the probable one: another one costs time alone.
+func (o *Evaluation) PrepareWorker(t *ui.Console, selector string, language source.Language) (r *worker.Reserve, done func()) {
 	r, done = o.Shared, func() {}
 	if o.InProcess || o.inFleet {
 		return nil, done
@@ -88,9 +97,12 @@ func (o *Evaluation) PrepareWorker(t *ui.Console, selector string) (r *worker.Re
 		r = worker.NewReserve(t.Diagnostics())
 		done = r.Close
 	}
-	_ = r.Prepare() // the pool starts another one, and tells why it cannot
+	if device.NamesCUDA(selector) {
+		language = source.CUDA
+	}
+	_ = r.Prepare(language) // the pool starts another one, and tells why it cannot
 	go func() {
-		if devices, err := SelectDevices(selector); err == nil {
+		if devices, err := SelectDevices(selector, language); err == nil {
 			r.Warm(devices[0])
 		}
 	}()
@@ -128,11 +140,10 @@ func (j *Job) Begin() {
 // SearchAndShow makes the search, and shows it and its end.
 func (j *Job) SearchAndShow(ctx context.Context) (*tune.Outcome, error) {
 	if j.Place.Devices == nil {
-		reserve, done := j.options.Evaluation.PrepareWorker(j.Console, j.options.Device)
+		reserve, done := j.options.Evaluation.PrepareWorker(j.Console, j.options.Device, j.Plan.Spec.Problem.Language())
 		defer done()
 		j.Evaluation.Reserve = reserve
-		var err error
-		if j.Place.Devices, err = SelectDevices(j.options.Device); err != nil {
+		if _, err := j.ChooseDevices(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/session"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
@@ -124,18 +125,27 @@ func (o *Options) plan(ctx context.Context, s *spec.Spec) (session.Plan, error) 
 	return p, nil
 }
 
-// SelectDevice finds a device of this machine; "" selects the default one.
-func SelectDevice(selector string) (device.Listed, error) {
-	all, err := device.List()
+// SelectDevice finds a device of this machine that takes kernels in one of some languages, or in any; "" selects the default one.
+func SelectDevice(selector string, languages ...source.Language) (device.Listed, error) {
+	all, err := device.ListFor(selector, languages...)
 	if err != nil {
 		return device.Listed{}, err
 	}
 	return device.Select(all, selector)
 }
 
-// SelectDevices finds devices of this machine that share a search.
-func SelectDevices(selector string) ([]device.Listed, error) {
-	all, err := device.List()
+// SelectFor finds a device of this machine for a specification, and returns this in the language of the device's kernels.
+func SelectFor(selector string, s *spec.Spec) (device.Listed, *spec.Spec, error) {
+	l, err := SelectDevice(selector, s.Problem.Languages()...)
+	if err == nil {
+		s, err = s.In(device.LanguageOf(*l.Identity))
+	}
+	return l, s, err
+}
+
+// SelectDevices finds devices of this machine that share a search of a kernel in one of some languages.
+func SelectDevices(selector string, languages ...source.Language) ([]device.Listed, error) {
+	all, err := device.ListFor(selector, languages...)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -12,6 +14,7 @@ import (
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/score"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
@@ -76,6 +79,17 @@ func (o *Spec) ReadArgument(c *cli.Context) error {
 
 // IsInput reports whether the specification is on standard input.
 func (o *Spec) IsInput() bool { return o.TakesInput && o.Path == standardInput }
+
+// Language returns the language that a kernel probably has, from the text of its specification before that is loaded.
+func (o *Spec) Language() source.Language {
+	if text, err := os.ReadFile(o.Path); err == nil && cudaAlone.Match(text) {
+		return source.CUDA
+	}
+	return source.OpenCL
+}
+
+// cudaAlone matches a specification that names CUDA C as the language, or no other file than one in CUDA C, or that contains a kernel in it.
+var cudaAlone = regexp.MustCompile(`\blanguage:\s*["']?cuda\b|\bfile:\s*\[?\s*["']?[^\s{},\[\]]+\.cuh?\b|\b__global__\b`)
 
 // Load loads the specification with its changes. The caller checks its space.
 func (o *Spec) Load(ctx context.Context, t *ui.Console) (*spec.Spec, error) {
