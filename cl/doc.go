@@ -10,7 +10,7 @@
 //
 // CUDA is one more platform, which CUDA returns: the functions of OpenCL over CUDA's driver and its compiler NVRTC, loaded by the
 // first call of it, so that neither language needs the libraries of the other. Its programs are CUDA C, their binaries machine code, and
-// everything else is as written here, with these differences. It has no images, samplers and SPIR-V. A launch
+// everything else is as written here, with these differences. It has no images, samplers, SPIR-V and ArgInfo. A launch
 // has no offset, and a queue no OutOfOrder. An argument after those of the kernel, of LocalBytes, is the size of its dynamic shared memory
 // (extern __shared__). A variable that is declared __constant__ or __device__ is a buffer: see Program.Symbol. Errors are in CUDA's
 // words, and match the Status of OpenCL that is nearest. A failed command may cost the process its device, as CUDA has it: every later

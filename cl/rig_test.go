@@ -100,7 +100,8 @@ func newRig(t testing.TB) *rig {
 	if !standin.OnSystem() && !onCUDA() && (slices.Contains(onPoCL, t.Name()) || slices.Contains(longOnPoCL, t.Name())) {
 		t.Skip("it runs on PoCL: see TestOnPoCL and make test-long")
 	}
-	if onCUDA() && !slices.Contains(testsOnCUDA, t.Name()) && !(standin.OnSystem() && slices.Contains(testsOnCard, t.Name())) {
+	_, isTest := t.(*testing.T) // benchmarks run everywhere
+	if isTest && onCUDA() && !slices.Contains(testsOnCUDA, t.Name()) && !(standin.OnSystem() && slices.Contains(testsOnCard, t.Name())) {
 		t.Skip("it runs on OpenCL, or on a card, only")
 	}
 	device := testDevice(t)
