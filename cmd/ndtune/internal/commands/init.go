@@ -18,6 +18,7 @@ import (
 	"github.com/ndtune/ndtune/tune/capture"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/scaffold"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/worker"
@@ -90,7 +91,7 @@ func initSpec(ctx context.Context, t *ui.Console, o *initOptions) error {
 	if err != nil {
 		return ui.Usage(err)
 	}
-	listed, err := job.SelectDevice(o.device)
+	listed, err := job.SelectDevice(o.device, u.Language())
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func initCapture(ctx context.Context, t *ui.Console, o *initOptions) error {
 	if err != nil {
 		return err
 	}
-	listed, err := job.SelectDevice(o.device)
+	listed, err := job.SelectDevice(o.device, source.OpenCL)
 	if err != nil {
 		return err
 	}
