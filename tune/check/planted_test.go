@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	Main()
-	os.Exit(standin.Main(m))
+	os.Exit(standin.Main(m, "standin-cpu", "nvidia-h200-cuda"))
 }
 
 // A planted fault is an edit of a real kernel.

@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/score"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -28,7 +29,7 @@ func TestFaultsOnPoCL(t *testing.T) {
 }
 
 func faultsOnADevice(t *testing.T, stated bool) {
-	all, err := device.List()
+	all, err := device.List(source.OpenCL)
 	if err != nil {
 		if os.Getenv("NDTUNE_REQUIRE_OPENCL") == "1" {
 			t.Fatal(err)

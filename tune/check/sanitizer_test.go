@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/source"
@@ -152,8 +153,14 @@ done
 cat "$(dirname "$0")/$tool.txt" > "$log"
 `
 
-// TestASanitizedConfiguration has findings of each tool that came to its end, with a stand-in for compute-sanitizer. The device is one of
-// OpenCL, which the tool does not look at.
+// sampleInCUDA is the sample in CUDA C, with statements of the stand-in.
+func sampleInCUDA(statements string) definition.Definition {
+	d := sample()
+	d.Kernel.Source = "__global__ void k(float *out, const float *in) { const int i = blockIdx.x * blockDim.x + threadIdx.x; out[i] = in[i]; } // standin: " + statements
+	return d
+}
+
+// TestASanitizedConfiguration has findings of each tool that came to its end, with a stand-in for compute-sanitizer.
 func TestASanitizedConfiguration(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the stand-in for compute-sanitizer is a script of a POSIX shell")
@@ -175,10 +182,9 @@ func TestASanitizedConfiguration(t *testing.T) {
 	if err != nil || program != filepath.Join(folder, "compute-sanitizer") {
 		t.Fatal(program, err)
 	}
-	o := optionsOn(t)
+	o := onCUDA(t)
 	o.Sanitizer, o.Set, o.File, o.Limit = program, map[string]space.Value{"n": 64}, "k.cu", time.Hour
-	d := sample()
-	d.Kernel.Source += "// standin: k is copy(out, in)"
+	d := sampleInCUDA("k is copy(out, in)")
 	d.Verify = &definition.Verification{Expected: map[string]any{"out": make([]float32, 4096)}} // which the size of the check does not fit
 	p := problemOf(t, d)
 	c, err := p.Parameters().ConfigureFirst(nil)
@@ -195,7 +201,7 @@ func TestASanitizedConfiguration(t *testing.T) {
 		!strings.HasPrefix(run.Skipped[1], "divergent barriers: compute-sanitizer ended early") {
 		t.Errorf("%+v", run)
 	}
-	if f := r.Findings[0]; f.Text != "write-write race in shared memory" || f.Where[0].String() != "k.cu:1" || !strings.HasPrefix(f.Where[0].Text, "__kernel void k(") {
+	if f := r.Findings[0]; f.Text != "write-write race in shared memory" || f.Where[0].String() != "k.cu:1" || !strings.HasPrefix(f.Where[0].Text, "__global__ void k(") {
 		t.Errorf("%+v", f)
 	}
 }
@@ -225,19 +231,41 @@ func TestTheSanitizerIsSoughtWhereTheToolkitIs(t *testing.T) {
 	}
 }
 
-// optionsOn returns options with the first device.
-func optionsOn(t *testing.T) Options {
-	t.Helper()
-	all, err := device.List()
-	if err != nil {
-		if os.Getenv("NDTUNE_REQUIRE_OPENCL") == "1" {
+// TestFaultsInCUDAWithoutTheSanitizer are seen in the content of buffers, as in OpenCL C.
+func TestFaultsInCUDAWithoutTheSanitizer(t *testing.T) {
+	o := onCUDA(t)
+	for statements, want := range map[string]Kind{
+		"k is copy(out, in)":                         "",
+		"k is copy(out, in); k is set(out, 4098, 1)": OutOfBounds,
+		"k is copy(out, in); k is fill(in, 7)":       ConstWrite,
+		"k is axpy(out, 1, in)":                      Uninitialised,
+		"k is copy(out, in); k crashes after 1":      Crash,
+	} {
+		t.Setenv(standin.StateVariable, t.TempDir())
+		p := problemOf(t, sampleInCUDA(statements))
+		c, err := p.Parameters().ConfigureFirst(nil)
+		if err != nil {
 			t.Fatal(err)
 		}
-		t.Skip(err)
+		r, err := Run(t.Context(), p, []space.Configuration{c}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind == want }); got != (want != "") || want == "" && !r.Clean() {
+			t.Errorf("%s: want %q\n%s", statements, want, text(r))
+		}
 	}
-	on, err := device.Select(all, "")
+}
+
+// onCUDA returns options with the device of CUDA's stand-in.
+func onCUDA(t *testing.T) Options {
+	t.Helper()
+	if standin.OnSystem() {
+		t.Skip("the stand-in knows the kernel")
+	}
+	all, err := device.List(source.CUDA)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Device: on.Selector(), Identity: *on.Identity}
+	return Options{Device: all[0].Selector(), Identity: *all[0].Identity, Limit: time.Hour}
 }

@@ -305,11 +305,11 @@ func (r *rehearsal) addresses() ([]uint64, error) {
 // The text of a kernel that fills local memory, behind one of two heads. It reads it again, so that no compiler leaves the writes out.
 const (
 	poisonOpenCL = "__kernel void ndtune_poison(uint words, uint poison, __global uint *out, __local uint *memory) {"
-	poisonCUDA   = `#define uint unsigned
+	poisonCUDA   = `#define uint unsigned int
 #define get_local_id(dimension) threadIdx.x
 #define get_local_size(dimension) blockDim.x
 #define barrier(memory) __syncthreads()
-__global__ void ndtune_poison(uint words, uint poison, uint *out) {
+__global__ void ndtune_poison(unsigned int words, unsigned int poison, unsigned int *out) {
     extern __shared__ uint memory[];`
 	poisonSource = `
     for (uint i = get_local_id(0); i < words; i += get_local_size(0)) memory[i] = poison;

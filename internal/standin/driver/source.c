@@ -89,7 +89,7 @@ static bool read_options(Program *p) {
 		bool define_it = strncmp(word, "-D", 2) == 0 && n > 2, other = (strncmp(word, "-cl-", 4) == 0) != p->cuda && strncmp(word, "-cl-std=CLC++", 13) != 0;
 		if (define_it)
 			define(p, word + 2, n - 2, equals ? equals + 1 : "1", equals ? strlen(equals + 1) : 1);
-		else if (!other && strncmp(word, "-I", 2) != 0 && strncmp(word, "-W", 2) != 0 && strcmp(word, "-w") != 0 && strcmp(word, "-g") != 0 && strcmp(word, "-lineinfo") != 0)
+		else if (!other && strncmp(word, "-I", 2) != 0 && strncmp(word, "-W", 2) != 0 && strcmp(word, "-w") != 0 && strcmp(word, "-g") != 0)
 			return failed(p, p->cuda ? "nvrtc: error: unrecognized option found: " : "error: no such option: ", word);
 	}
 }
