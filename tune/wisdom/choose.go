@@ -112,12 +112,21 @@ func (c Choice) String() string {
 //  5. The better objective, if the objectives can be compared: those of one device, driver, source, size and
 //     constants. Otherwise the newer record comes first, then the name of the device decides.
 //
-// It is an error if the file has no records or if the size is not one to three positive numbers.
+// CUDA C and OpenCL C are two kernels: records of the one say nothing of the other, unless a platform is not known.
+//
+// It is an error if the file has no such records or if the size is not one to three positive numbers.
 func (f *File) Choose(q Query) (Choice, error) {
 	if err := checkSize(q.ProblemSize); err != nil {
 		return Choice{}, err
 	}
-	if len(f.Records) == 0 {
+	all := len(f.Records)
+	own := *f
+	own.Records = slices.DeleteFunc(slices.Clone(f.Records), func(r Record) bool {
+		return r.Device.Platform != "" && q.Device.Platform != "" && r.Device.IsCUDA() != q.Device.IsCUDA()
+	})
+	if f = &own; len(f.Records) == 0 && all > 0 {
+		return Choice{}, fmt.Errorf("the wisdom about %s has no records of the language of kernels on the platform %s", f.Key, strings.TrimSpace(q.Device.Platform))
+	} else if all == 0 {
 		return Choice{}, fmt.Errorf("the wisdom about %s has no records", f.Key)
 	}
 	if r, level := f.nearest(q, func(*Record) bool { return true }); r != nil {

@@ -249,3 +249,23 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestLanguagesDoNotMix: of one card on two platforms, each has its own records. Those of kernel_launcher have no platform.
+func TestLanguagesDoNotMix(t *testing.T) {
+	cuda := with(h200, func(d *hardware.Device) { d.Platform, d.Driver = hardware.CUDA, "580.159.04, NVRTC 13.0" })
+	unknown := with(h200, func(d *hardware.Device) { d.Platform = "" })
+	both := fileOf(at(1, h200, 64, 64), at(2, cuda, 4096, 4096), at(3, h100, 64, 64))
+	for _, c := range []struct {
+		file *File
+		on   hardware.Device
+		want int // 0: none
+	}{
+		{both, h200, 1}, {both, cuda, 2}, {fileOf(at(1, h200, 64, 64)), cuda, 0}, {fileOf(at(2, cuda, 64, 64)), h200, 0},
+		{fileOf(at(4, unknown, 64, 64)), cuda, 4}, {fileOf(at(4, unknown, 64, 64)), h200, 4}, {fileOf(at(2, cuda, 64, 64)), unknown, 2},
+	} {
+		choice, err := c.file.Choose(Query{Device: c.on, ProblemSize: []int{64, 64}})
+		if c.want == 0 && (err == nil || !strings.Contains(err.Error(), "no records of the language")) || c.want != 0 && choice.Record.Configuration["x"] != c.want {
+			t.Errorf("on %s: %v, %v; want %d", c.on.Platform, choice.Record.Configuration, err, c.want)
+		}
+	}
+}

@@ -222,14 +222,19 @@ func showWisdom(_ context.Context, t *ui.Console, o *wisdomShowOptions) error {
 // chooseWisdom shows the configuration for a device and a problem size.
 func chooseWisdom(t *ui.Console, f *wisdom.File, o *wisdomShowOptions) error {
 	q := wisdom.Query{ProblemSize: o.problemSize, Constants: o.constants}
-	if o.spec != "" {
-		s, err := spec.Load(o.spec, spec.Options{})
-		if err != nil {
+	var listed device.Listed
+	var err error
+	if o.spec == "" {
+		listed, err = job.SelectDevice(o.device)
+	} else {
+		var s *spec.Spec
+		if s, err = spec.Load(o.spec, spec.Options{}); err != nil {
 			return err
 		}
-		q.SourceDigest = s.Problem.KernelDigest()
+		if listed, s, err = job.SelectFor(o.device, s); err == nil {
+			q.SourceDigest = s.Problem.KernelDigest()
+		}
 	}
-	listed, err := job.SelectDevice(o.device)
 	if err != nil {
 		return err
 	}
