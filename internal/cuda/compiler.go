@@ -134,10 +134,7 @@ type code struct {
 
 // encode returns a binary, the same for the same code: a line of JSON and the machine code.
 func (c *code) encode() []byte {
-	head, err := json.Marshal(c)
-	if err != nil {
-		panic(err)
-	}
+	head, _ := json.Marshal(c) // which cannot fail
 	return append(append(head, '\n'), c.Machine...)
 }
 
@@ -146,7 +143,7 @@ func decode(data []byte) (*code, error) {
 	head, machine, found := bytes.Cut(data, []byte("\n"))
 	c := &code{Machine: machine}
 	if err := json.Unmarshal(head, c); err != nil || !found {
-		return nil, fmt.Errorf("no binary of CUDA: %w", err)
+		return nil, errors.New("no binary of CUDA")
 	}
 	return c, nil
 }
@@ -197,8 +194,11 @@ func (c *compiler) compile(source string, r request) (*code, string, *Failure) {
 	err := c.Call("nvrtcCompileProgram", program, uintptr(len(arguments)), uintptr(unsafe.Pointer(&arguments[0])))
 	log := tidy(string(c.fetch(program, "nvrtcGetProgramLog")))
 	if err != nil {
-		if strings.Contains(log, "--gpu-architecture") {
+		switch {
+		case strings.Contains(log, "--gpu-architecture"):
 			log += fmt.Sprintf("\n(NVRTC %d.%d does not compile for %s)", c.major, c.minor, r.target)
+		case strings.Contains(log, "open source file \""):
+			log += fmt.Sprintf("\n(headers of CUDA: %q; pip install nvidia-cuda-runtime has cuda_fp16.h, nvidia-cuda-cccl has cub and thrust)", c.headers)
 		}
 		return nil, cmp.Or(log, err.Error()), failure("nvrtcCompileProgram", err)
 	}
@@ -227,9 +227,7 @@ func (c *compiler) fetch(program uintptr, function string) []byte {
 		return nil
 	}
 	data := make([]byte, size)
-	if err := c.Call(function, program, uintptr(unsafe.Pointer(&data[0]))); err != nil {
-		return nil
-	}
+	_ = c.Call(function, program, uintptr(unsafe.Pointer(&data[0])))
 	return data
 }
 

@@ -78,16 +78,6 @@ namespace inner { __global__ void twice(float *a) { a[0] = 2; } }
 namespace { __global__ void hidden(float *a) { a[0] = 3; } }
 template <typename T, int n> __global__ void add(T *a) { a[threadIdx.x] += n; }
 template __global__ void add<double, 7>(double *);
-__global__ void __launch_bounds__(1024) spills(float *a)
-{
-    float x[200];
-    for (int i = 0; i < 200; i++) x[i] = a[i * threadIdx.x];
-    for (int k = 0; k < 4; k++) {
-        __syncthreads();
-        for (int i = 0; i < 200; i++) x[i] = x[i] * x[(i + 7) % 200] + a[k];
-    }
-    for (int i = 0; i < 200; i++) a[i] = x[i];
-}
 `
 
 func TestDeclarations(t *testing.T) {
@@ -101,7 +91,7 @@ func TestDeclarations(t *testing.T) {
 		for name, want := range map[string]declaration{
 			"parameters":    {Symbol: "parameters", Parameters: []int{8, 4, 32, 1, 16, 2, 8}},
 			"nothing":       {Symbol: "nothing", Parameters: []int{}},
-			"tile":          {Symbol: "_Z4tilePf", Parameters: []int{8}, needs: needs{Shared: 1200}},
+			"tile":          {Symbol: "_Z4tilePf", Parameters: []int{8}, Shared: 1200},
 			"dynamic":       {Symbol: "_Z7dynamicPf", Parameters: []int{8}, Dynamic: true, MostThreads: 128},
 			"indirect":      {Symbol: "_ZN5inner8indirectEPf", Parameters: []int{8}, Dynamic: true},
 			"twice":         {Symbol: "_Z5twicePf", Parameters: []int{8}},
@@ -109,13 +99,9 @@ func TestDeclarations(t *testing.T) {
 			"add<float, 3>": {Symbol: "_Z3addIfLi3EEvPT_", Parameters: []int{8}},
 			"add<float,3>":  {Symbol: "_Z3addIfLi3EEvPT_", Parameters: []int{8}},
 			"add":           {Symbol: "_Z3addIdLi7EEvPT_", Parameters: []int{8}},
-			"spills":        {Symbol: "_Z6spillsPf", Parameters: []int{8}, MostThreads: 1024, needs: needs{Registers: 64}},
 		} {
 			got, ok := kernels[name]
-			if got.Registers < 4 || got.Registers > 64 || (got.Private > 400) != (name == "spills") || want.Registers > got.Registers {
-				t.Errorf("%s: %s takes %d registers and %d bytes", architecture, name, got.Registers, got.Private)
-			}
-			want.Name, want.Registers, want.Private, want.calls = name, got.Registers, got.Private, got.calls
+			want.Name, want.calls = name, got.calls
 			if !ok || !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: got %+v\nwant %+v", architecture, got, want)
 			}
@@ -171,6 +157,7 @@ func TestLogs(t *testing.T) {
 		{"__kernel void f(__global float *a) {\n    a[0] = missing; }", "-D n=3", `<source>:2: error: identifier "missing" is undefined`},
 		{"__global__ void f() {}", "--nonsense", "nvrtc: error: unrecognized option --nonsense found"},
 		{"__global__ void f() {}", "-arch=sm_999", fmt.Sprintf("(NVRTC %d.%d does not compile for sm_999)", c.major, c.minor)},
+		{"#include <none.h>", "", "pip install nvidia-cuda-runtime has cuda_fp16.h"},
 		{"__global__ void f() {}", "-ndtune-name=g<1>", `name of the kernel: error: identifier "g" is undefined`},
 		{"extern \"C\" __global__ void f(float *a) { __shared__ float s[20000]; s[threadIdx.x] = a[0]; __syncthreads(); a[0] = s[threadIdx.x ^ 1]; }",
 			"", "Entry function 'f' uses too much shared data (0x13880 bytes, 0xc000 max)"},
@@ -310,8 +297,11 @@ func TestOwnKernels(t *testing.T) {
 	for _, one := range all {
 		t.Run(one.name+" "+one.options, func(t *testing.T) {
 			for _, architecture := range []string{"sm_75", "sm_90"} {
-				_, kernels := built(t, one.source, one.options, architecture)
-				if k, ok := kernels[one.name]; !ok || k.Private > 0 {
+				b, kernels := built(t, one.source, "-cl-nv-verbose "+one.options, architecture)
+				if !strings.Contains(b.Log, " 0 bytes stack frame, 0 bytes spill stores") { // vectors stay in registers
+					t.Error(b.Log)
+				}
+				if _, ok := kernels[one.name]; !ok {
 					t.Errorf("%s: %+v", architecture, kernels)
 				}
 			}

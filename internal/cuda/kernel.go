@@ -36,7 +36,7 @@ func createKernel(t *task, a []uintptr) *kernel {
 func setArgument(t *task, a []uintptr) {
 	k, i, size, value := of[kernel](a[0]), int(a[1]), a[2], a[3]
 	switch {
-	case i == len(k.Parameters) && k.Dynamic && value == 0:
+	case i == len(k.Parameters) && value == 0: // also of a kernel that has no use for it
 		k.dynamic = int(size)
 	case value == 0:
 		t.fail(invalidArgValue, "local memory is no parameter in CUDA C: extern __shared__ is the argument after the last")
@@ -93,8 +93,6 @@ func workGroupInfo(_ *task, a []uintptr) []byte {
 		return numbers(k.Threads[:]...)
 	case 0x11B2:
 		return numbers(k.Shared)
-	case 0x11B4:
-		return numbers(k.Private)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package cuda
 import (
 	"bytes"
 	"debug/elf"
-	"encoding/binary"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,17 +13,10 @@ type declaration struct {
 	Name, Symbol string // in the source, or as an option names it; and in the machine code
 	Parameters   []int  // their sizes in bytes
 	Dynamic      bool   // it uses dynamic shared memory
+	Shared       int    // static shared memory in bytes
 	Threads      [3]int // of a block, that it requires; zeros: any
 	MostThreads  int    // of a block; 0: the source does not say it
-	needs
-	calls bool // it calls functions
-}
-
-// A needs is what a kernel takes of a device; zeros where there is PTX only.
-type needs struct {
-	Shared    int // static shared memory in bytes
-	Registers int // of a thread
-	Private   int // memory of a thread in bytes: its stack, spilled registers included
+	calls        bool   // it calls functions
 }
 
 // What is read of PTX, which has one form since CUDA 7. See «PTX ISA», Kernel Function Directives.
@@ -40,7 +32,7 @@ var (
 // declarations returns the kernels of a program, from its PTX and its machine code. Symbols are the names that some of them were
 // asked for by, and have in place of their own.
 func declarations(ptx string, machine []byte, symbols map[string][]string) (all []declaration) {
-	needs := needsOf(ptx, machine)
+	sizes := sharedSizes(ptx, machine)
 	var arrays []string
 	for _, m := range ptxDynamic.FindAllStringSubmatch(ptx, -1) {
 		arrays = append(arrays, regexp.QuoteMeta(m[1]))
@@ -61,12 +53,12 @@ func declarations(ptx string, machine []byte, symbols map[string][]string) (all 
 			called = called || uses
 			continue
 		}
-		d := declaration{Symbol: part(2), Parameters: []int{}, Dynamic: uses, calls: strings.Contains(body, "call"), needs: needs[part(2)]}
+		d := declaration{Symbol: part(2), Parameters: []int{}, Dynamic: uses, calls: strings.Contains(body, "call"), Shared: sizes[part(2)]}
 		for _, p := range ptxParameter.FindAllStringSubmatch(part(3), -1) {
 			d.Parameters = append(d.Parameters, number(p[1], 0)/8*number(p[2], 1))
 		}
 		for _, v := range ptxShared.FindAllStringSubmatch(body, -1) {
-			if needs == nil {
+			if sizes == nil {
 				d.Shared += number(v[1], 0) / 8 * number(v[2], 1)
 			}
 		}
@@ -119,16 +111,8 @@ func sourceName(symbol string) string {
 	return name
 }
 
-// needsOf reads what kernels take, by symbol, from machine code, nil if there is none: the sizes of sections .nv.shared.SYMBOL, and two of the attributes of .nv.info,
-// each of which has a form, a number, a size, and here the index of a symbol and a value.
-func needsOf(ptx string, machine []byte) map[string]needs {
-	const (
-		indexed       = 4    // the form
-		registerCount = 0x2f // EIATTR_REGCOUNT
-		frameSize     = 0x11 // EIATTR_FRAME_SIZE
-		reserved      = 1024 // bytes that the system has of each block's shared memory since compute capability 9.0
-	)
-	all := map[string]needs{}
+// sharedSizes returns the bytes of static shared memory by symbol, which machine code has as sections; nil if it is none.
+func sharedSizes(ptx string, machine []byte) map[string]int {
 	if len(machine) > 24 {
 		machine = bytes.Clone(machine)
 		copy(machine[20:], []byte{1, 0, 0, 0}) // up to CUDA 12, the version of the file is one of NVIDIA
@@ -137,46 +121,15 @@ func needsOf(ptx string, machine []byte) map[string]needs {
 	if err != nil {
 		return nil
 	}
-	target := ptxTarget.FindStringSubmatch(ptx)
+	reserved := 0 // bytes of each block that the system has
+	if m := ptxTarget.FindStringSubmatch(ptx); m != nil && number(m[1], 0) >= 90 {
+		reserved = 1024
+	}
+	sizes := map[string]int{}
 	for _, s := range f.Sections {
 		if symbol, ok := strings.CutPrefix(s.Name, ".nv.shared."); ok {
-			n := needs{Shared: int(s.Size)}
-			if target != nil && number(target[1], 0) >= 90 {
-				n.Shared = max(0, n.Shared-reserved)
-			}
-			all[symbol] = n
+			sizes[symbol] = max(0, int(s.Size)-reserved)
 		}
 	}
-	symbols, _ := f.Symbols()
-	section := f.Section(".nv.info")
-	if section == nil {
-		return all
-	}
-	data, _ := section.Data()
-	for len(data) >= 4 {
-		form, attribute, size := data[0], data[1], 0
-		if form == indexed {
-			size = int(binary.LittleEndian.Uint16(data[2:]))
-		}
-		value := data[4:]
-		if len(value) < size {
-			break
-		}
-		data = value[size:]
-		if size != 8 || attribute != registerCount && attribute != frameSize {
-			continue
-		}
-		i, n := int(binary.LittleEndian.Uint32(value))-1, int(binary.LittleEndian.Uint32(value[4:])) // symbol 0 is left out
-		if i < 0 || i >= len(symbols) {
-			continue
-		}
-		k := all[symbols[i].Name]
-		if attribute == registerCount {
-			k.Registers = n
-		} else {
-			k.Private = n
-		}
-		all[symbols[i].Name] = k
-	}
-	return all
+	return sizes
 }

@@ -336,7 +336,11 @@ func (s *session) checkArguments(k bound, v *problem.Variant) error {
 	if err != nil {
 		return fail(tune.Runtime, "ask for the kernel's arguments: %v", err)
 	}
-	if given := k.launch.Arguments; n != len(given) {
+	given := k.launch.Arguments
+	if last := len(given) - 1; n == last && s.problem.Language() == source.CUDA && s.infos[given[last]].Kind == definition.LocalArgument {
+		given = given[:last] // dynamic shared memory for which this configuration has no use
+	}
+	if n != len(given) {
 		reason := fmt.Sprintf("the kernel %s takes %d arguments, %d are given", k.launch.Kernel, n, len(given))
 		if s.problem.Language() == source.CUDA {
 			reason += ", with dynamic shared memory (local_size) as the last one if the kernel uses it"
@@ -344,7 +348,7 @@ func (s *session) checkArguments(k bound, v *problem.Variant) error {
 		return fail(tune.Compile, "%s", reason)
 	}
 	var text []cl.ArgInfo
-	for index, i := range k.launch.Arguments {
+	for index, i := range given {
 		a := s.infos[i]
 		info, err := k.ArgInfo(index)
 		if err != nil && index == 0 {

@@ -84,13 +84,14 @@ func TestReadable(t *testing.T) {
 	const source = "#define n 3\n#line 1\n#line 1 \"saxpy.cl\"\none\n#line 1 \"lib/a.h\"\nof a\n#line 3 \"saxpy.cl\"\nthree\n"
 	for log, want := range map[string]string{
 		"\x00 error \n\x00": "error",
-		"warning: /home/a b/.cache/pocl/kcache/tempfile_CUP19T.cl:1:38: division by zero": "warning: saxpy.cl:1:38: division by zero",
-		"error: tempfile_d8Rytn.cl:12:5: undeclared\nerror: k.cl:3:5: undeclared":         "error: saxpy.cl:12:5: undeclared\nerror: k.cl:3:5: undeclared",
-		"k.cl:1:1: warning: a / b in my_tempfile.cl":                                      "k.cl:1:1: warning: a / b in my_tempfile.cl",
-		"<kernel>:8:5: error: undeclared\n<kernel>:6:2: note: here":                       "saxpy.cl:3:5: error: undeclared\nlib/a.h:1:2: note: here",
-		"/tmp/comgr-1a/input/CompileSource:3:5: error: undeclared":                        "saxpy.cl:3:5: error: undeclared",
-		"<program source>:3:5: error: undeclared":                                         "saxpy.cl:3:5: error: undeclared",
-		"1:3:5: error: undeclared\n1 error generated.":                                    "saxpy.cl:3:5: error: undeclared\n1 error generated.",
+		"warning: /home/a b/.cache/pocl/kcache/tempfile_CUP19T.cl:1:38: division by zero":     "warning: saxpy.cl:1:38: division by zero",
+		"error: tempfile_d8Rytn.cl:12:5: undeclared\nerror: k.cl:3:5: undeclared":             "error: saxpy.cl:12:5: undeclared\nerror: k.cl:3:5: undeclared",
+		"k.cl:1:1: warning: a / b in my_tempfile.cl":                                          "k.cl:1:1: warning: a / b in my_tempfile.cl",
+		"<kernel>:8:5: error: undeclared\n<kernel>:6:2: note: here":                           "saxpy.cl:3:5: error: undeclared\nlib/a.h:1:2: note: here",
+		"/tmp/comgr-1a/input/CompileSource:3:5: error: undeclared":                            "saxpy.cl:3:5: error: undeclared",
+		"<program source>:3:5: error: undeclared":                                             "saxpy.cl:3:5: error: undeclared",
+		"1:3:5: error: undeclared\n1 error generated.":                                        "saxpy.cl:3:5: error: undeclared\n1 error generated.",
+		"<source>:3: error: undeclared\n1 error detected in the compilation of \"<source>\".": "saxpy.cl:3: error: undeclared\n1 error detected in the compilation of \"saxpy.cl\".",
 	} {
 		if got := readable(log, source, "saxpy.cl"); got != want {
 			t.Errorf("%q: %q, want %q", log, got, want)
