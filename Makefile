@@ -94,11 +94,12 @@ test-python: opencl-for-tests ## check and test the package for Python on PoCL (
 	cd python && NDTUNE="$(CURDIR)/bin/ndtune" .venv/bin/pytest $(PYTESTFLAGS)
 
 # NVRTC compiles without a device. Its package for Python has it for Linux, and the two others have headers of CUDA.
-test-nvrtc: modules-for-tests ## test the compiler of CUDA C with the real NVRTC, which pip installs
+test-nvrtc: compiler-for-tests modules-for-tests ## test the compiler of CUDA C with the real NVRTC, which pip installs
 	@scripts/install-python.sh
 	python/.venv/bin/python -m pip --disable-pip-version-check install -q nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl
 	nvrtc=$$(ls "$(CURDIR)"/python/.venv/lib/python3*/site-packages/nvidia/cu*/lib/libnvrtc.so.*) && \
-		NDTUNE_NVRTC_LIBRARY="$$nvrtc" $(GO) test -vet=off $(TESTFLAGS) ./internal/cuda
+		export NDTUNE_NVRTC_LIBRARY="$$nvrtc" && $(GO) test -vet=off $(TESTFLAGS) ./internal/cuda && \
+		$(GO) test -vet=off -run '^TestCUDACompiles$$' $(TESTFLAGS) ./kernels
 
 # The packages whose own code starts goroutines, and cmd/ndtune, whose scripts run the rooms of commands. -short leaves out tests that
 # run none. By default, each process under the race detector sleeps for a second before it ends, and these tests start thousands.

@@ -301,7 +301,7 @@ func TestOwnKernels(t *testing.T) {
 				if !strings.Contains(b.Log, " 0 bytes stack frame, 0 bytes spill stores") { // vectors stay in registers
 					t.Error(b.Log)
 				}
-				if _, ok := kernels[one.name]; !ok {
+				if k, ok := kernels[one.name]; !ok || k.Dynamic != strings.Contains(one.source, "__local uint *memory") {
 					t.Errorf("%s: %+v", architecture, kernels)
 				}
 			}

@@ -15,6 +15,7 @@ var (
 	openCLKernel  = regexp.MustCompile(`\b__kernel\b|\bkernel\s+(?:void|__attribute__)\b`)
 	spaceWord     = regexp.MustCompile(`\b(kernel|global|local|constant|private)\b`)
 	vectorLiteral = regexp.MustCompile(`\(((?:u?(?:char|short|int|long)|float|double|half)(?:2|4|8|16))\)[ \t]*\(`)
+	localArgument = regexp.MustCompile(`,(\s*)__local\s+(\w+)\s*\*\s*(?:restrict\s+)?(\w+)(\s*\)\s*\{)`)
 	localVariable = regexp.MustCompile(`\b__local\s+((?:\w+\s+)+\w+\s*[\[;])`)
 )
 
@@ -24,9 +25,11 @@ func isOpenCL(source string) bool {
 }
 
 // translated returns a source in OpenCL C with what macros cannot make of it, in the same lines: words get their underscores, since
-// __global__ is a macro with the word global, and vector literals become constructors.
+// __global__ is a macro with the word global, vector literals become constructors, and local memory as the last argument becomes
+// dynamic shared memory.
 func translated(source string) string {
 	source = spaceWord.ReplaceAllString(source, "__$1")
+	source = localArgument.ReplaceAllString(source, "$1$4 extern __shared__ $2 $3[];")
 	source = vectorLiteral.ReplaceAllString(source, "$1(")
 	return localVariable.ReplaceAllString(source, "__shared__ $1")
 }

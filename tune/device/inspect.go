@@ -302,31 +302,20 @@ func (r *rehearsal) addresses() ([]uint64, error) {
 	return all, nil
 }
 
-// The text of a kernel that fills local memory, behind one of two heads. It reads it again, so that no compiler leaves the writes out.
-const (
-	poisonOpenCL = "__kernel void ndtune_poison(uint words, uint poison, __global uint *out, __local uint *memory) {"
-	poisonCUDA   = `#define uint unsigned int
-#define get_local_id(dimension) threadIdx.x
-#define get_local_size(dimension) blockDim.x
-#define barrier(memory) __syncthreads()
-__global__ void ndtune_poison(unsigned int words, unsigned int poison, unsigned int *out) {
-    extern __shared__ uint memory[];`
-	poisonSource = `
+// poisonSource has a kernel that fills local memory. It reads it again, so that no compiler leaves the writes out. For CUDA, local memory
+// is the last argument.
+const poisonSource = `
+__kernel void ndtune_poison(uint words, uint poison, __global uint *out, __local uint *memory) {
     for (uint i = get_local_id(0); i < words; i += get_local_size(0)) memory[i] = poison;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (memory[(get_local_id(0) * 7919 + 1) % words] != poison) *out = 1;
 }
 `
-)
 
 // poisonLocal fills the local memory of all compute units. Nothing says where the driver places that of the next launch: in most
 // cases it is the same memory.
 func (l *Launcher) poisonLocal(poison byte) error {
-	head := poisonOpenCL
-	if l.isCUDA() {
-		head = poisonCUDA
-	}
-	kernel, err := l.Kernel(head+poisonSource, "", "ndtune_poison")
+	kernel, err := l.Kernel(poisonSource, "", "ndtune_poison")
 	if err != nil {
 		return err
 	}
