@@ -59,7 +59,7 @@ func faulty(t testing.TB, faults ...string) *problem.Problem {
 		y[i] = float32(i)
 	}
 	d := definition.Definition{
-		Kernel:      definition.Kernel{Name: "faulty", Source: faultySource},
+		Kernel:      inBoth("faulty", faultySource),
 		ProblemSize: []definition.Expr{"256"},
 		BlockSize:   [3]definition.Expr{`fault == "large" ? 1000000 : 64`},
 		Arguments: []definition.Argument{

@@ -31,6 +31,7 @@ const hostileSource = `
 // standin: hostile hangs when mode == loops || mode == loops_later && launch > 1
 // standin: hostile crashes apart when mode == wild_store; hostile traps when mode == traps
 // standin: hostile spoils when mode == corrupts_heap || mode == corrupts_it_too; hostile prints "@long@" when mode == prints
+// standin: hostile loses when mode == loses
 #if mode == hangs_building
 #include <@fifo@>
 #endif
@@ -73,7 +74,7 @@ const (
 
 var hostileModes = []string{
 	"", "corrupts_heap", "", "", "", "hangs_building", "loops", "", "wild_store", "", // the last is the fastest
-	"prints", "loops_later", "", "traps", "", "requires_another_group", "", "corrupts_it_too", "", "", "", "", "", "",
+	"prints", "loops_later", "", "traps", "", "requires_another_group", "", "corrupts_it_too", "", "loses", "", "", "", "",
 }
 
 // hostile has some of the modes, or all.
@@ -90,7 +91,7 @@ func hostile(t testing.TB, modes ...int) *problem.Problem {
 		y[i] = float32(i)
 	}
 	d := definition.Definition{
-		Kernel:      definition.Kernel{Name: "hostile", Source: source},
+		Kernel:      inBoth("hostile", source),
 		Constants:   []definition.Constant{{Name: "fastest", Value: fastest}, {Name: "printed_lines", Value: printedLines}},
 		ProblemSize: []definition.Expr{definition.Expr(fmt.Sprint(n))},
 		BlockSize:   [3]definition.Expr{"64"},
@@ -131,7 +132,7 @@ func hostileTimeout() time.Duration {
 // that cannot be made to stand still are among them with NDTUNE_LONG=1.
 func TestHostileKernels(t *testing.T) {
 	needPoCL(t)
-	for _, a := range arrangements {
+	for _, a := range withCUDA {
 		if a == waiting && os.Getenv("NDTUNE_LONG") == "" {
 			continue
 		}
@@ -161,7 +162,7 @@ func searchHostile(t *testing.T, a arrangement, workers int, modes ...int) {
 	p := hostile(t, modes...)
 	o := Options{Workers: workers, BuildTimeout: hostileTimeout(), KernelTimeout: 600 * time.Millisecond}
 	overdue := "a launch took longer than 600ms (--kernel-timeout)"
-	if a == builders || standin.OnSystem() { // PoCL prints slowly on a busy machine
+	if a == builders || a == onCUDA || standin.OnSystem() { // PoCL prints slowly on a busy machine
 		o.KernelTimeout, overdue = time.Minute, "a launch took longer than 1s: 20 times the best's time, and at least 1s"
 	}
 	pool := newTestPool(t, a, p, o)
@@ -219,6 +220,10 @@ func checkHostile(t *testing.T, r tune.Result, overdue string) {
 		wantStatus(t, what, r, tune.Runtime, "twice, in the first launch")
 	case "traps":
 		wantStatus(t, what, r, tune.Runtime, "the process ended by signal SIGILL (illegal instruction), twice, in the first launch")
+	case "loses":
+		if !standin.OnSystem() {
+			wantStatus(t, what, r, tune.Runtime, "illegal ")
+		}
 	case "requires_another_group":
 		wantStatus(t, what, r, tune.Constraints, "requires a work-group of 7×1×1")
 	}

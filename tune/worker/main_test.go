@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	if standin.OnSystem() {
 		os.Setenv("POCL_DEVICES", "pthread pthread") // the two that share a search
 	}
-	standin.Use("standin-cpu", "standin-cpu", "standin-gpu", "standin-gpu")
+	standin.Use("standin-cpu", "standin-cpu", "standin-gpu", "standin-gpu", "nvidia-h200-cuda")
 	os.Exit(m.Run())
 }
 
@@ -69,7 +69,10 @@ var TestDevice = testDevice
 // deviceFor is the device for an arrangement: of the stand-in's, one for which a pool chooses the arrangement itself.
 func deviceFor(t testing.TB, a arrangement) device.Listed {
 	t.Helper()
-	if a == builders && !standin.OnSystem() {
+	switch {
+	case a == onCUDA:
+		return selectDevice(t, "cuda")
+	case a == builders && !standin.OnSystem():
 		return selectDevice(t, "gpu")
 	}
 	return testDevice(t)
@@ -124,9 +127,29 @@ const (
 	whole    arrangement = "whole"    // every worker evaluates, as on a CPU
 	builders arrangement = "builders" // some build, one evaluates, as on a GPU
 	waiting  arrangement = "waiting"  // as whole, where workers cannot be made to stand still
+	onCUDA   arrangement = "CUDA"     // as builders, with the kernel in CUDA C
 )
 
-var arrangements = []arrangement{whole, builders, waiting}
+var (
+	arrangements = []arrangement{whole, builders, waiting}
+	withCUDA     = []arrangement{whole, builders, waiting, onCUDA} // for kernels of inBoth, on the stand-in
+)
+
+// inBoth returns a kernel in both languages: CUDA C is made of OpenCL C by words.
+func inBoth(name, openCL string) definition.Kernel {
+	words := strings.NewReplacer("__kernel", `extern "C" __global__`, "__global ", "", "ulong", "unsigned long long", "get_global_id(0)", "(blockIdx.x * blockDim.x + threadIdx.x)")
+	return definition.Kernel{Name: name, Source: openCL, CUDA: &definition.KernelText{Source: words.Replace(openCL)}}
+}
+
+// in returns a problem in the language of a device.
+func in(t testing.TB, l device.Listed, p *problem.Problem) *problem.Problem {
+	t.Helper()
+	p, err := p.In(device.LanguageOf(*l.Identity))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
 
 // A testPool is a pool whose processes can be told from all others.
 type testPool struct {
@@ -193,13 +216,14 @@ func newTestPool(t testing.TB, a arrangement, p *problem.Problem, o Options, dev
 	if o.Note == nil {
 		o.Note = func(text string) { pool.notes = append(pool.notes, text) }
 	}
-	pool.Pool = newPool(devices, p, o)
+	pool.Pool = newPool(devices, in(t, devices[0], p), o)
 	pool.host.Environment = []string{pool.mark}
-	if !standin.OnSystem() && pool.noBuilders != (a != builders) {
+	builds := a == builders || a == onCUDA
+	if !standin.OnSystem() && pool.noBuilders == builds {
 		t.Fatalf("%s: the pool has chosen another arrangement", a)
 	}
-	pool.noBuilders, pool.freezes = a != builders, a != waiting
-	pool.unsafe = a == builders // so that builders build: on the stand-in no build takes any time
+	pool.noBuilders, pool.freezes = !builds, a != waiting
+	pool.unsafe = builds // so that builders build: on the stand-in no build takes any time
 	pool.tap()
 	if err := pool.prepare(); err != nil {
 		t.Fatal(err)

@@ -31,8 +31,8 @@ func resultsByKey(o *tune.Outcome) map[string]tune.Result {
 // TestPoolAgreesWithAnEvaluator compares with an evaluator in this process.
 func TestPoolAgreesWithAnEvaluator(t *testing.T) {
 	t.Parallel()
-	p := faulty(t, survivable...)
-	for _, a := range arrangements {
+	for _, a := range withCUDA {
+		p := in(t, deviceFor(t, a), faulty(t, survivable...))
 		e, err := device.Open(deviceFor(t, a).Device, p, device.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -388,14 +388,14 @@ func TestTwoDevicesShareASearch(t *testing.T) {
 // driver, all that the process has on the device.
 func TestAKernelThatFailsInTheEnd(t *testing.T) {
 	t.Parallel()
-	for _, a := range []arrangement{whole, builders} {
+	for _, a := range []arrangement{whole, builders, onCUDA} {
 		p := mustProblem(t, definition.Definition{
-			Kernel: definition.Kernel{Name: "late", Source: `
+			Kernel: inBoth("late", `
 __kernel void late(__global float *y, volatile __global int *counter) {
     y[get_global_id(0)] = 1;
     if (get_global_id(0) == 0 && ++counter[0] > 20 && mode == 1) *(volatile __global int *)0x10 = 1;
 }
-// standin: late is fill(y, 1); late crashes apart when mode == 1 && launch > 20`},
+// standin: late is fill(y, 1); late crashes apart when mode == 1 && launch > 20 && units < 100; late loses when mode == 1 && launch > 20`),
 			ProblemSize: []definition.Expr{"64"}, BlockSize: [3]definition.Expr{"64"},
 			Arguments: []definition.Argument{
 				{Name: "y", Type: "float32", Size: "64", Output: true},

@@ -332,8 +332,8 @@ static bool read_kernels(Program *p, const char *text) {
 // The kernels of CUDA C.
 
 // bind_template defines the parameters of a template as macros, with the values of a name expression such as «add<float, 128>».
-static void bind_template(Program *p, const char *head, const char *end, const char *expression) {
-	char *list = strndup(head, (size_t)(end - head)), *values = strdup(expression), *more, *rest, *name;
+static void bind_template(Program *p, const char *from, const char *to, const char *expression) {
+	char *list = strndup(from, (size_t)(to - from)), *values = strdup(expression), *more, *rest, *name;
 	list[strcspn(list, ">")] = 0;
 	strtok_r(list, "<", &more), strtok_r(values, "<", &rest);
 	for (char *value, *given; (name = strtok_r(NULL, ",", &more)) && (value = strtok_r(NULL, ",>", &rest));) {
@@ -352,13 +352,14 @@ static const char *read_global(Program *p, const char *text, const char *at) {
 		head--;
 	for (const char *s = text; (s = strstr(s, "extern \"C\"")) && s < at; s += 10)
 		c = s + 10 + strspn(s + 10, " \t\n");
-	if (!memmem(head, (size_t)(at - head), "template", 8))
+	const char *template = memmem(head, (size_t)(at - head), "template", 8);
+	if (!template)
 		return read_kernel(p, at, "", c && (*c == '{' || c >= head));
 	for (const char *name = p->names; *name && end; name += strcspn(name, ";") + 1) {
 		char expression[128];
 		int before = p->macro_count;
 		snprintf(expression, sizeof expression, "%.*s", (int)strcspn(name, ";"), name);
-		bind_template(p, head, at, expression);
+		bind_template(p, template, at, expression);
 		end = read_kernel(p, at, expression, false);
 		while (p->macro_count > before)
 			free(p->macros[--p->macro_count].name), free(p->macros[p->macro_count].value);
