@@ -19,6 +19,7 @@ struct dim { unsigned x, y, z; };
 static dim threadIdx, blockIdx, blockDim, gridDim;
 
 #define __global__
+#define __device__ static
 #define __launch_bounds__(threads)
 #define __align__(n) __attribute__((aligned(n)))
 #define __shared__ static __attribute__((section("shared")))
@@ -36,6 +37,20 @@ static unsigned ended; // threads of the block
 
 static void thread() { kernel(), ended++; }
 static void __syncthreads() { swapcontext(current, &block); }
+
+// A shuffle takes the value of another thread of the warp, if there is one; all threads of the block make it.
+static float shuffle(float value, int distance)
+{
+    static float values[1024];
+    const int i = threadIdx.y * blockDim.x + threadIdx.x;
+    values[i] = value;
+    __syncthreads();
+    const float other = i % 32 + distance >= 0 && i % 32 + distance < 32 ? values[i + distance] : value;
+    __syncthreads();
+    return other;
+}
+static float __shfl_up_sync(unsigned, float value, int distance) { return shuffle(value, -distance); }
+static float __shfl_down_sync(unsigned, float value, int distance) { return shuffle(value, distance); }
 
 // run_block runs the threads from barrier to barrier: forwards in some blocks, backwards in the
 // others, so that a barrier that is missing shows. Shared memory holds NaN at first.
