@@ -74,7 +74,7 @@ func libraries() []string {
 	for _, root := range roots() {
 		for _, place := range places {
 			found, _ := filepath.Glob(filepath.Join(root, place, file))
-			slices.Reverse(found) // the newest first
+			slices.Reverse(found) // the newest of a folder first
 			all = append(all, found...)
 		}
 	}
@@ -108,7 +108,7 @@ func headers(path string) []string {
 		all := []string{include}
 		for _, cccl := range []string{include + "/cccl", include + "/../../cuda_cccl/include"} {
 			if _, err := os.Stat(cccl + "/cub"); err == nil {
-				all = append(all, cccl)
+				return append(all, cccl)
 			}
 		}
 		return all
