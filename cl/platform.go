@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/ndtune/ndtune/internal/cuda"
 	"github.com/ndtune/ndtune/internal/each"
 )
 
@@ -71,6 +72,9 @@ func CUDA() (*Platform, error) {
 	}
 	return all[0], nil
 }
+
+// CUDACompiler returns an error that says how to get NVRTC, the compiler of CUDA C, if it is not there. CUDA has devices without it.
+func CUDACompiler() error { return cuda.Compiler() }
 
 // platforms returns the platforms of a library; that it has none is no error.
 func (t *table) platforms() ([]*Platform, error) {

@@ -43,7 +43,7 @@ func runCommands(ctx context.Context, t *ui.Console, o *commandsOptions) error {
 	reserve := worker.NewReserve(nil)
 	defer reserve.Close()
 	if o.device != "" {
-		(&job.Evaluation{Shared: reserve}).PrepareWorker(t, o.device, source.OpenCL)
+		(&job.Evaluation{Shared: reserve}).PrepareWorker(t, o.device, []source.Language{source.OpenCL, source.CUDA})
 	}
 	for {
 		text, err := t.In.Next(ctx)

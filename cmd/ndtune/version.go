@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 type versionOptions struct{ json bool }
@@ -65,6 +66,10 @@ func printVersion(_ context.Context, t *ui.Console, o *versionOptions) error {
 	fmt.Fprintf(w, "ndtune %s\n", v.Version)
 	fmt.Fprintf(w, "built with: %s for %s\n", v.Go, v.System)
 	for _, p := range v.Platforms {
+		if p.Name == hardware.CUDA {
+			fmt.Fprintf(w, "CUDA: %s, %s\n", p.Version, figure.Count(p.Devices, "device"))
+			continue
+		}
 		fmt.Fprintf(w, "OpenCL: %s, %s, %s\n", p.Name, p.Version, figure.Count(p.Devices, "device"))
 	}
 	if v.Error != "" {
@@ -73,12 +78,12 @@ func printVersion(_ context.Context, t *ui.Console, o *versionOptions) error {
 	return nil
 }
 
-// versionPlatforms returns the OpenCL platforms, an empty list with an error.
+// versionPlatforms returns the OpenCL platforms, and that of CUDA. An error is that of OpenCL.
 func versionPlatforms() ([]versionPlatform, error) {
 	all := []versionPlatform{}
-	platforms, err := cl.Platforms()
-	if err != nil {
-		return all, err
+	platforms, missing := cl.Platforms()
+	if cuda, err := cl.CUDA(); err == nil {
+		platforms = append(platforms, cuda)
 	}
 	for _, p := range platforms {
 		info, err := p.Info()
@@ -91,5 +96,5 @@ func versionPlatforms() ([]versionPlatform, error) {
 		}
 		all = append(all, versionPlatform{info.Name, strings.TrimSpace(info.Version), len(devices)})
 	}
-	return all, nil
+	return all, missing
 }

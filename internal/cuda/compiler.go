@@ -116,6 +116,12 @@ func headers(path string) []string {
 	return nil
 }
 
+// Compiler returns an error that says how to get NVRTC, if it is not there. Devices are there without it.
+func Compiler() error {
+	_, err := theCompiler()
+	return err
+}
+
 // compilerVersion returns what the version of a driver says of the compiler: «NVRTC 13.0».
 func compilerVersion() string {
 	c, err := theCompiler()

@@ -101,6 +101,7 @@ func distinction(devices []hardware.Device, group []int) func(int, hardware.Devi
 	for _, mark := range []func(hardware.Device) string{
 		func(d hardware.Device) string { return d.PCI },
 		func(d hardware.Device) string { return strings.TrimSpace(d.Platform) },
+		func(d hardware.Device) string { return d.PCI + prefixed(", ", strings.TrimSpace(d.Platform)) },
 		func(d hardware.Device) string { return prefixed("driver ", strings.TrimSpace(d.Driver)) },
 		func(d hardware.Device) string { return prefixed("timer: ", d.Timer) },
 		func(d hardware.Device) string { return d.UUID },

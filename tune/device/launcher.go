@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ndtune/ndtune/cl"
@@ -38,7 +39,10 @@ func NewLauncher(d *cl.Device, timer string) (*Launcher, error) {
 		Device: d, Timer: timer, programs: map[string]*cl.Program{}, kernels: map[string]*cl.Kernel{}, targets: map[string]string{},
 	}
 	var err error
-	if l.Info, err = d.Info(); err != nil {
+	if l.Info, err = d.Info(); err == nil && strings.HasPrefix(l.Info.Version, hardware.CUDA) {
+		err = cl.CUDACompiler()
+	}
+	if err != nil {
 		return nil, err
 	}
 	if l.Context, err = cl.NewContext(d); err != nil {

@@ -29,11 +29,13 @@ const CUDAPlatform = -1
 
 // Selector returns the selector platform:device, which selects this device only: «0:1», «cuda:0».
 func (l Listed) Selector() string {
-	if l.Platform == CUDAPlatform {
+	if l.isOfCUDA() {
 		return fmt.Sprintf("%s:%d", source.CUDA, l.Place)
 	}
 	return fmt.Sprintf("%d:%d", l.Platform, l.Place)
 }
+
+func (l Listed) isOfCUDA() bool { return l.Platform == CUDAPlatform }
 
 // LanguageOf returns the language of the kernels that a device takes.
 func LanguageOf(d hardware.Device) source.Language {
@@ -52,11 +54,11 @@ func wants(languages []source.Language, l source.Language) bool {
 	return len(languages) == 0 || slices.Contains(languages, l)
 }
 
-// ListFor is [List] for the devices that a selector may mean. An index counts OpenCL's devices, too. If the selector names CUDA, it is an error
-// that CUDA is not there.
+// ListFor is [List] for the devices that a selector may mean. An index counts OpenCL's devices, too. If the selector names CUDA, and CUDA C is
+// one of the languages, it is an error that CUDA is not there.
 func ListFor(selector string, languages ...source.Language) ([]Listed, error) {
 	names := strings.Split(selector, ",")
-	if wants(languages, source.CUDA) && slices.ContainsFunc(names, NamesCUDA) {
+	if slices.Contains(languages, source.CUDA) && slices.ContainsFunc(names, NamesCUDA) {
 		if _, err := cl.CUDA(); err != nil {
 			return nil, err
 		}
@@ -154,7 +156,7 @@ func (e *SelectionError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "device %q: %s; there are:", e.Selector, e.Problem)
 	for _, l := range e.Devices {
-		if l.Platform == CUDAPlatform {
+		if l.isOfCUDA() {
 			fmt.Fprintf(&b, "\n  %s  %s (%s, for CUDA C)", l.Selector(), l.Name, l.Type) // the index may be another one beside OpenCL's devices
 			continue
 		}
@@ -168,7 +170,7 @@ func (e *SelectionError) Error() string {
 //   - empty: the first GPU, or else the first device;
 //   - an index of devices, or platform:device;
 //   - cpu, gpu or accelerator: the first device of that type;
-//   - cuda, or cuda:device: the first device of CUDA, or another one;
+//   - cuda: the first device of CUDA, if there is one; cuda:device: another one;
 //   - a name or a part of it: the first of the devices that have it in their names, which must all
 //     have the same name;
 //   - a number that is no index: likewise, but it must be a whole word of the name, as 4090 is of
@@ -260,11 +262,10 @@ func find(devices []Listed, selector string) (found []Listed, problem string) {
 			return nil, "no device is of that type"
 		}
 		return found, ""
-	case NamesCUDA(s):
-		if found = where(func(l Listed) bool { return l.Platform == CUDAPlatform && (!pair || l.Selector() == s) }); len(found) == 0 {
-			return nil, "no such device of CUDA is there for this kernel: CUDA takes kernels in CUDA C only"
+	case NamesCUDA(s) && (pair || slices.ContainsFunc(devices, Listed.isOfCUDA)):
+		if found = where(func(l Listed) bool { return l.isOfCUDA() && (!pair || l.Selector() == s) }); len(found) == 0 {
+			return nil, "there is no such device of CUDA, which takes kernels in CUDA C only"
 		}
-		return found[:1], ""
 	case pair && isNumber(platform) && isNumber(place):
 		if found = where(func(l Listed) bool { return l.Selector() == s }); len(found) == 0 {
 			return nil, "there is no such platform and device"

@@ -30,8 +30,17 @@ func (p *Problem) In(l source.Language) (*Problem, error) {
 	case !slices.Contains(p.Languages(), l):
 		return nil, fmt.Errorf("the kernel %s is written in %s, not in %s", p.KernelName(), p.language.Name(), l.Name())
 	}
-	return New(inCUDA(p.definition))
+	in, err := New(inCUDA(p.definition))
+	if err == nil {
+		in.inOpenCL = p.Digest()
+		in.space.Store(p.space.Load())
+	}
+	return in, err
 }
+
+// OpenCLDigest returns the digest of the same problem in OpenCL C, if the definition has the kernel in both languages and the problem is in
+// CUDA C; else "". The results of both can be compared.
+func (p *Problem) OpenCLDigest() string { return p.inOpenCL }
 
 // inCUDA returns a definition with the kernel in CUDA C, if it has that, and no other.
 func inCUDA(d definition.Definition) definition.Definition {

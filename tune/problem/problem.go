@@ -28,6 +28,7 @@ type Problem struct {
 	definition definition.Definition
 	source     string // of the kernel; "": a function or a command makes it
 	language   source.Language
+	inOpenCL   string // see OpenCLDigest
 	parameters *space.Parameters
 	constants  map[string]any                    // by name, as in expressions
 	computed   map[string]*expression.Expression // of the constants that are computed from others

@@ -36,6 +36,9 @@ type Header struct {
 
 	Digest string `json:"digest,omitempty"` // of the problem: specification, sources and data; opaque here
 
+	// OpenCLDigest is the digest of the same problem in OpenCL C, where one in CUDA C has one: see [problem.Problem.OpenCLDigest].
+	OpenCLDigest string `json:"opencl_digest,omitempty"`
+
 	// KernelDigest is the digest of the problem without its sizes and data: see
 	// [problem.Problem.KernelDigest]. It is "" in other formats.
 	KernelDigest string `json:"kernel_digest,omitempty"`
@@ -84,7 +87,7 @@ type Header struct {
 // [Header.Source].
 func NewHeader(p *problem.Problem, source string) Header {
 	h := Header{
-		Digest: p.Digest(), KernelDigest: p.KernelDigest(), MeasurementDigest: p.MeasurementDigest(), Kernel: p.KernelName(), Source: source,
+		Digest: p.Digest(), OpenCLDigest: p.OpenCLDigest(), KernelDigest: p.KernelDigest(), MeasurementDigest: p.MeasurementDigest(), Kernel: p.KernelName(), Source: source,
 		ProblemSize: p.FixedProblemSize(), Constants: p.Constants(), Options: p.FixedOptions(), Objective: p.Objective(),
 		Parameters: p.Parameters().List(), Medians: true,
 	}

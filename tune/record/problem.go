@@ -114,12 +114,12 @@ func parametersText(parameters []space.Parameter) string {
 }
 
 // SameProblem tells whether results under two headers can be compared, on whatever devices they
-// were measured: they have one digest, or, where one has none, the same parameters and the same
+// were measured: they have one digest, of both languages if there are two, or, where one has none, the same parameters and the same
 // objective, and the same kernel and problem size where both are known. Otherwise it says what
 // differs.
 func (h Header) SameProblem(other Header) error {
 	if h.Digest != "" && other.Digest != "" {
-		if h.Digest != other.Digest {
+		if cmp.Or(h.OpenCLDigest, h.Digest) != cmp.Or(other.OpenCLDigest, other.Digest) {
 			return fmt.Errorf("%s, and %s; %s", h.problem(), other.problem(), headerDifference(h, other, "in the first", "in the second"))
 		}
 		return nil

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,14 +29,14 @@ func (k *comparing) openDevices(ctx context.Context) (err error) {
 		return nil
 	}
 	var all, chosen []device.Listed
-	selector := k.options.devices
+	selector, languages := k.options.devices, k.spec.Problem.Languages()
 	choose := func(among []device.Listed) (err error) {
-		all = among
+		all = device.For(among, languages...)
 		chosen, err = device.SelectEach(all, selector)
 		return err
 	}
 	if k.fleet, err = k.options.Fleet.Join(ctx, k.Console, choose); err == nil && k.fleet == nil {
-		if all, err = device.List(); err == nil {
+		if all, err = device.ListFor(selector, languages...); err == nil {
 			err = choose(all)
 		}
 	}
@@ -52,7 +53,9 @@ func (k *comparing) openDevices(ctx context.Context) (err error) {
 	// Of all, so that the labels do not depend on which are chosen.
 	labels := compare.Labels(each.Of(all, func(l device.Listed) hardware.Device { return *l.Identity }))
 	for _, l := range chosen {
-		k.addTargets([]device.Listed{l}, labels[l.Index])
+		if err := k.addTargets([]device.Listed{l}, labels[slices.Index(all, l)]); err != nil {
+			return err
+		}
 	}
 	k.atOnce = k.fleet != nil && len(chosen) > 1
 	return k.nameLogs()
@@ -229,12 +232,11 @@ func (k *comparing) openOne(ctx context.Context) (err error) {
 		return err
 	}
 	devices := k.job.Place.Devices
-	k.addTargets(devices, devices[0].Identity.Name)
-	return k.nameLogs()
+	return cmp.Or(k.addTargets(devices, devices[0].Identity.Name), k.nameLogs())
 }
 
-// addTargets adds a target on devices of one model, or of a kind in the fleet, for each size.
-func (k *comparing) addTargets(devices []device.Listed, label string) {
+// addTargets adds a target on devices of one model, or of a kind in the fleet, for each size. Its problem is in the language of the devices.
+func (k *comparing) addTargets(devices []device.Listed, label string) error {
 	on := devices[0]
 	listing, machines := on.Selector(), []string(nil)
 	if k.fleet != nil {
@@ -245,10 +247,14 @@ func (k *comparing) addTargets(devices []device.Listed, label string) {
 		listing = fmt.Sprintf("kind %d: %s", on.Index, strings.Join(names, ", "))
 	}
 	for _, s := range k.sizes {
-		k.places = append(k.places, place{s.Spec, devices, label})
+		in, err := s.In(device.LanguageOf(*on.Identity))
+		if err != nil {
+			return err
+		}
+		k.places = append(k.places, place{in, devices, label})
 		t := &compare.Target{
 			Identity: *on.Identity, Label: label, Listing: listing, Machines: machines,
-			Size: s.Size, Problem: s.Problem, Header: record.NewHeader(s.Problem, k.spec.Path),
+			Size: s.Size, Problem: in.Problem, Header: record.NewHeader(in.Problem, k.spec.Path),
 		}
 		if s.Size != nil {
 			t.Header.Size = s.Size.String()
@@ -256,4 +262,5 @@ func (k *comparing) addTargets(devices []device.Listed, label string) {
 		}
 		k.session.Add(t)
 	}
+	return nil
 }

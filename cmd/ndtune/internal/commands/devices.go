@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -19,6 +20,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/observe"
 	"github.com/ndtune/ndtune/tune/session"
+	"github.com/ndtune/ndtune/tune/source"
 )
 
 type devicesOptions struct {
@@ -32,10 +34,10 @@ func devicesCommand(run flags.Runner[devicesOptions]) *cli.Command {
 	return &cli.Command{
 		Name:  "devices",
 		Usage: "list platforms and devices, with the limits that matter to tuning",
-		Description: `Lists every OpenCL device of this machine, or of a fleet, with its names for --device. With
---observe, it says which quantities can be observed while a kernel runs, and how (docs/observers.md).
-With --peak, it measures the peaks of each device, and keeps them for specifications with a roofline
-(docs/spec.md).
+		Description: `Lists every OpenCL device of this machine, or of a fleet, with its names for --device, and after
+them every device of CUDA, for kernels in CUDA C. With --observe, it says which quantities can be
+observed while a kernel runs, and how (docs/observers.md). With --peak, it measures the peaks of each
+device, and keeps them for specifications with a roofline (docs/spec.md).
 
    ndtune devices
    ndtune devices --json
@@ -46,7 +48,7 @@ With --peak, it measures the peaks of each device, and keeps them for specificat
 			flags.JSON(&o.json),
 			flags.Switch(&o.observe, "observe", "", "say which quantities can be observed, such as energy and clocks, and how; takes a few seconds"),
 			flags.Switch(&o.peak, "peak", "", "measure the peaks of the devices anew, which takes some 7 seconds for a GPU and 20 for a CPU"),
-			flags.Text(&o.device, "device d", "", "only this `DEVICE`: index, platform:device, cpu, gpu, or a part of its name (default: all)"),
+			flags.Text(&o.device, "device d", "", "only this `DEVICE`: index, platform:device, cpu, gpu, cuda, or a part of its name (default: all)"),
 			flags.Verbose("show the output of drivers during the measurements"),
 		},
 		Action: flags.Action(o, run),
@@ -70,7 +72,7 @@ func listDevices(ctx context.Context, t *ui.Console, o *devicesOptions) error {
 	if o.fleet.URL != "" {
 		return o.listFleet(ctx, t)
 	}
-	all, err := device.List()
+	all, err := device.ListFor(o.device)
 	if err != nil {
 		return err
 	}
@@ -159,31 +161,43 @@ func (o *devicesOptions) listFleet(ctx context.Context, t *ui.Console) error {
 	return nil
 }
 
-// printDevices shows devices by platform. Platforms without one of the devices are shown only if all is
+// printDevices shows devices by platform, those of CUDA last. Platforms without one of the devices are shown only if all is
 // true.
 func printDevices(w io.Writer, listed []listedDevice, all bool) error {
-	platforms, err := cl.Platforms()
+	platforms, _ := cl.Platforms() // an error is one of the list of devices, unless CUDA has some
+	for i, p := range platforms {
+		if err := printPlatform(w, strconv.Itoa(i), p, listed, all); err != nil {
+			return err
+		}
+	}
+	if p, err := cl.CUDA(); err == nil {
+		return printPlatform(w, string(source.CUDA), p, listed, all)
+	}
+	return nil
+}
+
+func printPlatform(w io.Writer, name string, p *cl.Platform, listed []listedDevice, all bool) error {
+	info, err := p.Info()
 	if err != nil {
 		return err
 	}
-	for i, p := range platforms {
-		info, err := p.Info()
-		if err != nil {
-			return err
+	found := slices.DeleteFunc(slices.Clone(listed), func(l listedDevice) bool { return !strings.HasPrefix(l.Selector, name+":") })
+	if len(found) == 0 && !all {
+		return nil
+	}
+	fmt.Fprintf(w, "platform %s: %s (%s)", name, info.Name, strings.TrimSpace(info.Version))
+	if name == string(source.CUDA) {
+		fmt.Fprint(w, ", for ", source.CUDA.Name())
+		if err := cl.CUDACompiler(); err != nil {
+			fmt.Fprintf(w, "\n  nothing can be compiled: %v", err)
 		}
-		found := slices.DeleteFunc(slices.Clone(listed), func(l listedDevice) bool {
-			return !strings.HasPrefix(l.Selector, fmt.Sprintf("%d:", i))
-		})
-		if len(found) == 0 && !all {
-			continue
-		}
-		fmt.Fprintf(w, "platform %d: %s (%s)\n", i, info.Name, strings.TrimSpace(info.Version))
-		if len(found) == 0 {
-			fmt.Fprintln(w, "  no devices")
-		}
-		for _, l := range found {
-			printDevice(w, l)
-		}
+	}
+	fmt.Fprintln(w)
+	if len(found) == 0 {
+		fmt.Fprintln(w, "  no devices")
+	}
+	for _, l := range found {
+		printDevice(w, l)
 	}
 	return nil
 }

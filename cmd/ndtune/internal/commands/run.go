@@ -79,7 +79,7 @@ func runSpec(ctx context.Context, t *ui.Console, o *runOptions) error {
 
 // runEach answers each specification on standard input, until that ends. A specification that is wrong costs its own answer only.
 func (o *runOptions) runEach(ctx context.Context, t *ui.Console, e session.Evaluation) error {
-	reserve, done := o.evaluation.PrepareWorker(t, o.device, source.OpenCL)
+	reserve, done := o.evaluation.PrepareWorker(t, o.device, o.spec.Languages())
 	defer done()
 	e.Reserve = reserve
 	_, err := job.SelectDevice(o.device, source.OpenCL)

@@ -71,7 +71,7 @@ func (o *tuneOptions) Read(c *cli.Context) error {
 
 // tuneSpec searches the space of a specification, at each of its sizes.
 func tuneSpec(ctx context.Context, t *ui.Console, o *tuneOptions) error {
-	reserve, done := o.Evaluation.PrepareWorker(t, o.Device, o.Spec.Language())
+	reserve, done := o.Evaluation.PrepareWorker(t, o.Device, o.Spec.Languages())
 	defer done()
 	s, err := o.Spec.Load(ctx, t)
 	if err != nil {

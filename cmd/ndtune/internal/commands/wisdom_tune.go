@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/wisdom"
@@ -85,7 +86,11 @@ func tuneWisdom(ctx context.Context, t *ui.Console, o *wisdomTuneOptions) error 
 	}
 	defer f.Close()
 	entries := make([]*wisdom.Entry, len(sizes))
-	for i, size := range sizes {
+	for i := range sizes {
+		size := &sizes[i]
+		if size.Spec, err = size.In(device.LanguageOf(*j.Place.Devices[0].Identity)); err != nil {
+			return err
+		}
 		of := wisdom.Source{Key: o.key, ProblemSize: o.problemSize}
 		if entries[i], err = wisdom.NewEntry(o.path, size.Problem, *j.Place.Devices[0].Identity, of); err != nil {
 			return ui.Usage(err)

@@ -26,7 +26,7 @@ const (
 // Device chooses the device of a command. More describes further values of the flag.
 func Device(to *string, more string) cli.Flag {
 	return Text(to, "device d", CategoryEvaluation,
-		"`DEVICE` to use: index, platform:device, cpu, gpu, or a part of its name"+more+
+		"`DEVICE` to use: index, platform:device, cpu, gpu, cuda, or a part of its name"+more+
 			" (default: the first GPU, else the first device)")
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/figure"
@@ -87,8 +88,8 @@ func (j *Job) CheckFiles() error {
 
 // PrepareWorker starts the first worker of a search on this machine, before its device is chosen and also while a specification is
 // awaited. It and this process load the drivers meanwhile, and it opens the device. The caller calls done after the last search. The
-// reserve that holds it is nil if the search has no workers here. The language is the probable one: another one costs time alone.
-func (o *Evaluation) PrepareWorker(t *ui.Console, selector string, language source.Language) (r *worker.Reserve, done func()) {
+// reserve that holds it is nil if the search has no workers here. The languages are those that the kernel probably has, the default first: another one costs time alone.
+func (o *Evaluation) PrepareWorker(t *ui.Console, selector string, languages []source.Language) (r *worker.Reserve, done func()) {
 	r, done = o.Shared, func() {}
 	if o.InProcess || o.inFleet {
 		return nil, done
@@ -97,7 +98,8 @@ func (o *Evaluation) PrepareWorker(t *ui.Console, selector string, language sour
 		r = worker.NewReserve(t.Diagnostics())
 		done = r.Close
 	}
-	if device.NamesCUDA(selector) {
+	language := languages[0]
+	if device.NamesCUDA(selector) && slices.Contains(languages, source.CUDA) {
 		language = source.CUDA
 	}
 	_ = r.Prepare(language) // the pool starts another one, and tells why it cannot
@@ -140,7 +142,7 @@ func (j *Job) Begin() {
 // SearchAndShow makes the search, and shows it and its end.
 func (j *Job) SearchAndShow(ctx context.Context) (*tune.Outcome, error) {
 	if j.Place.Devices == nil {
-		reserve, done := j.options.Evaluation.PrepareWorker(j.Console, j.options.Device, j.Plan.Spec.Problem.Language())
+		reserve, done := j.options.Evaluation.PrepareWorker(j.Console, j.options.Device, j.Plan.Spec.Problem.Languages())
 		defer done()
 		j.Evaluation.Reserve = reserve
 		if _, err := j.ChooseDevices(ctx); err != nil {

@@ -80,13 +80,21 @@ func (o *Spec) ReadArgument(c *cli.Context) error {
 // IsInput reports whether the specification is on standard input.
 func (o *Spec) IsInput() bool { return o.TakesInput && o.Path == standardInput }
 
-// Language returns the language that a kernel probably has, from the text of its specification before that is loaded.
-func (o *Spec) Language() source.Language {
-	if text, err := os.ReadFile(o.Path); err == nil && cudaAlone.Match(text) {
-		return source.CUDA
+// Languages returns the languages that a kernel probably has, from the text of its specification before that is loaded; those that it may have
+// on standard input.
+func (o *Spec) Languages() []source.Language {
+	text, err := os.ReadFile(o.Path)
+	switch {
+	case o.IsInput() || err == nil && cudaToo.Match(text):
+		return []source.Language{source.OpenCL, source.CUDA}
+	case err == nil && cudaAlone.Match(text):
+		return []source.Language{source.CUDA}
 	}
-	return source.OpenCL
+	return []source.Language{source.OpenCL}
 }
+
+// cudaToo matches a specification that has a file for each language.
+var cudaToo = regexp.MustCompile(`\bopencl:`)
 
 // cudaAlone matches a specification that names CUDA C as the language, or no other file than one in CUDA C, or that contains a kernel in it.
 var cudaAlone = regexp.MustCompile(`\blanguage:\s*["']?cuda\b|\bfile:\s*\[?\s*["']?[^\s{},\[\]]+\.cuh?\b|\b__global__\b`)
