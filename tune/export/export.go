@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	_ "embed"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
@@ -123,6 +125,9 @@ func (l *Language) Export(p *problem.Problem, f *wisdom.File, size []definition.
 		return File{}, fmt.Errorf("no module of Python can be named %s, a keyword; give another one with --key, "+
 			"or leave python out of --lang", t.Key)
 	}
+	if t.CUDA() && !l.isC {
+		return File{}, errors.New("a kernel in CUDA C is exported for C and C++ only: --lang c")
+	}
 	shown, err := t.in(l)
 	if err != nil {
 		return File{}, err
@@ -130,6 +135,25 @@ func (l *Language) Export(p *problem.Problem, f *wisdom.File, size []definition.
 	var b bytes.Buffer
 	err = l.file.Execute(&b, shown)
 	return File{t.Key + l.suffix, b.Bytes()}, err
+}
+
+// CUDA reports whether the kernel is written in CUDA C.
+func (t *table) CUDA() bool { return t.problem.Language() == source.CUDA }
+
+// Device returns the type of a device in C.
+func (t *table) Device() string { return t.api("cl_device_id", "CUdevice") }
+
+// DeviceType returns the type of the kind of a device in C.
+func (t *table) DeviceType() string { return t.api("cl_device_type", "int") }
+
+// Buffer returns the type of a buffer in C.
+func (t *table) Buffer() string { return t.api("cl_mem", "CUdeviceptr") }
+
+func (t *table) api(openCL, cuda string) string {
+	if t.CUDA() {
+		return cuda
+	}
+	return openCL
 }
 
 // OptionBytes returns the length of the longest options with all sizes, for a char array.

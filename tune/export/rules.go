@@ -85,7 +85,7 @@ func NewRules(p *problem.Problem, names []string) *Rules {
 // buffersOf returns the names of the buffers, the images and the samplers, in the order of the arguments.
 func buffersOf(p *problem.Problem) (names []string) {
 	for _, a := range p.Arguments() {
-		if a.Kind.HasContent() || a.Kind == definition.SamplerArgument {
+		if a.Kind.HasContent() && !a.Symbol || a.Kind == definition.SamplerArgument {
 			names = append(names, a.Name)
 		}
 	}

@@ -61,6 +61,7 @@ type entry struct {
 	Group      int     // of records whose costs can be compared
 	Values     []value // in the order of the parameters
 	Options    string  // for the compiler, without the sizes
+	Instance   string  // the name of the kernel, with the values of a template
 	Cost       float64 // the objective; less is better
 	Date       int64   // seconds since 1970; 0: unknown
 	SameSource bool    // it was measured with the present source; false: the source is not recorded
@@ -222,6 +223,13 @@ func (t *table) addRecords(p *problem.Problem, f *wisdom.File) error {
 		if e.Options, err = options.ProgramOptions(c, r.Device); err != nil {
 			return err
 		}
+		if t.CUDA() {
+			launches, err := p.Launches(c, r.Device)
+			if err != nil {
+				return fmt.Errorf("the launch of %s: %w", kept.Text(&r), err)
+			}
+			e.Instance = launches[0].Kernel
+		}
 		copy(e.Size[:], r.ProblemSize)
 		for _, of := range t.Constants {
 			n, _ := r.Constants[of.Name].(int)
@@ -266,6 +274,9 @@ func (t *table) withoutSizes(p *problem.Problem) (*problem.Problem, error) {
 			}
 		}
 		reads := regexp.MustCompile(`\{[^}]*\b(?:` + name + `)\b`)
+		if reads.MatchString(d.Kernel.Name) {
+			return nil, fmt.Errorf("the kernel's name %s reads the size %s, which is known only to the application", d.Kernel.Name, s.Name)
+		}
 		for _, o := range d.Kernel.BuildOptions {
 			if reads.MatchString(o) {
 				return nil, fmt.Errorf("the build option %s reads the size %s, which is known only to the application", o, s.Name)
@@ -330,7 +341,7 @@ type asked struct {
 
 // in returns the table in a language, with the rules of the problem size, of all launches and of the sizes of buffers.
 func (t *table) in(l *Language) (*form, error) {
-	f := &form{table: t, Parameters: l.identify(t.Parameters), Sizes: l.identify(t.Sizes), Evaluator: l.Evaluator()}
+	f := &form{table: t, Parameters: l.identify(t.Parameters), Sizes: l.identify(t.Sizes), Evaluator: strings.ReplaceAll(l.Evaluator(), "cl_mem", t.Buffer())}
 	names := each.Of(slices.Concat(t.Parameters, t.Sizes), func(v variable) string { return v.Name })
 	f.Rules = NewRules(t.problem, names)
 	for i, e := range t.problemSize {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -17,7 +18,9 @@ import (
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/definition"
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/export"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/spec"
 	"github.com/ndtune/ndtune/tune/wisdom"
 )
@@ -33,7 +36,7 @@ type exportOptions struct {
 }
 
 func exportCommand(run flags.Runner[exportOptions]) *cli.Command {
-	o := &exportOptions{folder: ".", lang: "c,python"}
+	o := &exportOptions{folder: ".", lang: defaultLanguages}
 	return &cli.Command{
 		Name:      "export",
 		Usage:     "write a tuned kernel for an application: a wisdom file, a C header and a Python module",
@@ -58,6 +61,9 @@ A specification without a fixed problem_size, such as that of a pipeline, needs 
 		Action: flags.Action(o, run),
 	}
 }
+
+// defaultLanguages are those of --lang; of a kernel in CUDA C, it is C alone.
+const defaultLanguages = "c,python"
 
 // languages are the languages of --lang.
 var languages = map[string]*export.Language{"c": export.C, "python": export.Python}
@@ -99,6 +105,14 @@ func exportFiles(ctx context.Context, t *ui.Console, o *exportOptions) error {
 		} else if err := all.Merge(best); err != nil {
 			return ui.Wrong("%s: %w", path, err)
 		}
+	}
+	if l := device.LanguageOf(all.Records[0].Device); slices.Contains(s.Problem.Languages(), l) {
+		if s, err = s.In(l); err != nil {
+			return err
+		}
+	}
+	if o.lang == defaultLanguages && s.Problem.Language() == source.CUDA {
+		o.languages = []*export.Language{export.C}
 	}
 	wisdomPath := filepath.Join(o.folder, all.Key+".wisdom")
 	known, err := wisdom.Read(wisdomPath)
