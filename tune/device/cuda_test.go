@@ -2,6 +2,7 @@ package device
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ndtune/ndtune/cl"
@@ -40,7 +41,7 @@ func TestKernelsInCUDA(t *testing.T) {
 	for i := range factors {
 		factors[i], twice[i] = float32(i), float32(2*i)
 	}
-	p := mustProblem(t, definition.Definition{
+	d := definition.Definition{
 		Kernel:      definition.Kernel{Name: "scale<float, {block_size_x}>", Source: cudaSource},
 		Constants:   []definition.Constant{{Name: "n", Value: 512}},
 		ProblemSize: []definition.Expr{"n"},
@@ -53,8 +54,8 @@ func TestKernelsInCUDA(t *testing.T) {
 			{Name: "kib", Values: []space.Value{1, 100, 226, 300}},
 		},
 		Verify: expect(map[string]any{"y": twice}),
-	})
-	e, err := Open(devices[0], p, Options{})
+	}
+	e, err := Open(devices[0], mustProblem(t, d), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,4 +81,13 @@ func TestKernelsInCUDA(t *testing.T) {
 			t.Errorf("%s: %v, want %g ms", r.Configuration, r.Times, want)
 		}
 	}
+
+	d.Kernel.Source = strings.Replace(cudaSource, "extern __shared__ float tile[];\n", "", 1)
+	unused, err := Open(devices[0], mustProblem(t, d), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unused.Close()
+	r := unused.evaluateFor(t, map[string]space.Value{"block_size_x": 32, "mode": 0, "kib": 1})
+	wantStatus(t, "without a use for shared memory", r, tune.Correct, "")
 }
