@@ -92,18 +92,22 @@ API int cuDevicePrimaryCtxRetain(Context **to, int i) {
 	DEVICE(i);
 	if (says(cuda_devices[i], "refuses", "contexts"))
 		return CUDA_OUT_OF_MEMORY;
+	lock();
 	if (retained[i]++ == 0) {
 		primary[i] = create(CONTEXT, sizeof **to, NULL);
 		primary[i]->n = 1, primary[i]->devices[0] = cuda_devices[i];
 	}
-	return *to = primary[i], CUDA_OK;
+	*to = primary[i];
+	unlock();
+	return CUDA_OK;
 }
 
 API int cuDevicePrimaryCtxRelease_v2(int i) {
 	DEVICE(i);
-	if (retained[i] == 0)
-		return CUDA_INVALID_CONTEXT;
-	return --retained[i] > 0 ? CUDA_OK : release(primary[i], CONTEXT, CUDA_INVALID_CONTEXT);
+	lock();
+	int status = retained[i] == 0 ? CUDA_INVALID_CONTEXT : --retained[i] > 0 ? CUDA_OK : release(primary[i], CONTEXT, CUDA_INVALID_CONTEXT);
+	unlock();
+	return status;
 }
 
 API int cuCtxSetCurrent(Context *c) {
