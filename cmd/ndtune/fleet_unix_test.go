@@ -229,6 +229,35 @@ func TestComparisonOverAFleet(t *testing.T) {
 	}
 }
 
+// TestAFleetInBothLanguages: a machine without CUDA searches in CUDA C on an agent's card, which OpenCL and CUDA see.
+func TestAFleetInBothLanguages(t *testing.T) {
+	card := standIns(t, "nvidia-h200", "nvidia-h200-cuda")
+	library := os.Getenv(standin.LibraryVariable)
+	url, folder := fleetOf(t), t.TempDir()
+	for name, text := range map[string]string{
+		"k.cl": "// standin: k is fill(y, 1); k takes 2000\n__kernel void k(__global float *y) { y[get_global_id(0)] = 1; }",
+		"k.cu": "// standin: k is fill(y, 1); k takes 1000\n__global__ void k(float *y) { y[blockIdx.x * blockDim.x + threadIdx.x] = 1; }",
+		"k.yaml": `kernel: {name: k, file: {opencl: k.cl, cuda: k.cu}}
+problem_size: 64
+arguments: [{name: y, type: float32, size: 64, output: true}]
+parameters: {block_size_x: [16, 32, 64]}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	agent := startProgram(t, t.TempDir(), []string{card, standin.CUDAVariable + "=" + library, standin.NVRTCVariable + "=" + library}, "agent", "--fleet", url)
+	agent.await(`^offered: `)
+	agent.await(`^offered: `)
+	for _, c := range []struct{ device, time string }{{"cuda", "time=0.001000ms"}, {"NVIDIA CUDA", "time=0.002000ms"}} {
+		ended := startProgram(t, folder, nil, "tune", "k.yaml", "--fleet", url, "--device", c.device).end()
+		if ended.status != 0 || strings.Count(ended.out, "\nblock_size_x=") != 3 || strings.Count(ended.out, c.time) != 4 {
+			t.Errorf("%s: %+v", c.device, ended)
+		}
+	}
+}
+
 // TestAgentsAreAwaited: a comparison waits for two agents, whose devices have the same name in the fleet.
 func TestAgentsAreAwaited(t *testing.T) {
 	gpu := standIns(t, "standin-gpu")
