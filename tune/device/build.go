@@ -352,7 +352,7 @@ func (s *session) checkArguments(k bound, v *problem.Variant) error {
 		a := s.infos[i]
 		info, err := k.ArgInfo(index)
 		if err != nil && index == 0 {
-			text = declared(v, k.launch.Kernel, n)
+			text = declared(v.Source, k.launch.Kernel, n)
 		}
 		if err != nil && text == nil {
 			return nil // nobody tells: setting the arguments will

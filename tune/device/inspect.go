@@ -141,7 +141,7 @@ func (i *Inspector) Constant() []bool {
 	for _, k := range i.programs[false].kernels {
 		var text []cl.ArgInfo // of CUDA C; drivers of OpenCL tell
 		if i.evaluator.problem.Language() == source.CUDA {
-			text = declared(i.Variant, k.launch.Kernel, len(k.launch.Arguments))
+			text = declared(i.Variant.Source, k.launch.Kernel, len(k.launch.Arguments))
 		}
 		for index, a := range k.launch.Arguments {
 			info, err := k.ArgInfo(index)

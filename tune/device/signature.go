@@ -9,7 +9,6 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/internal/each"
-	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/source"
 )
 
@@ -101,22 +100,29 @@ func signature(p *cl.Program, name string, d *cl.Device) (Signature, error) {
 // CUDASignatures returns the declarations of the kernels of a source in CUDA C. Dynamic shared memory is the last argument.
 func CUDASignatures(text string) (all []Signature) {
 	for _, k := range source.Kernels(source.Active(text, nil)) {
-		s := Signature{
-			Name: k.Name, Arguments: each.Of(k.Arguments, argumentInfo), Template: k.Template, Symbols: k.Symbols, Unread: k.Arguments == nil,
-		}
-		if len(k.Shared) > 0 {
-			s.Arguments = append(s.Arguments, sharedInfo(k.Shared[0]))
-		}
-		all = append(all, s)
+		all = append(all, Signature{
+			Name: k.Name, Arguments: argumentInfos(k, len(k.Arguments)+1), Template: k.Template, Symbols: k.Symbols, Unread: k.Arguments == nil,
+		})
 	}
 	return all
 }
 
-// argumentInfo returns the description of an argument in CUDA C.
+// argumentInfos returns the descriptions of the arguments of a kernel in CUDA C, of which there are at most n: dynamic shared memory is the
+// last one.
+func argumentInfos(k source.Kernel, n int) []cl.ArgInfo {
+	infos := each.Of(k.Arguments, argumentInfo)
+	if len(infos) == n-1 && len(k.Shared) > 0 {
+		info := argumentInfo(k.Shared[0])
+		info.Address = cl.AddressLocal
+		infos = append(infos, info)
+	}
+	return infos
+}
+
 func argumentInfo(v source.Variable) cl.ArgInfo {
 	info := cl.ArgInfo{Name: v.Name, Type: cmp.Or(source.OpenCLType(v.Type), v.Type), Access: cl.AccessNone, Address: cl.AddressPrivate}
-	if v.Pointers > 0 {
-		info.Type, info.Address = info.Type+strings.Repeat("*", v.Pointers), cl.AddressGlobal
+	if pointers := v.Pointers + len(v.Counts); pointers > 0 {
+		info.Type, info.Address = info.Type+strings.Repeat("*", pointers), cl.AddressGlobal
 		if v.Const {
 			info.Qualifier = cl.TypeConst
 		}
@@ -124,40 +130,25 @@ func argumentInfo(v source.Variable) cl.ArgInfo {
 	return info
 }
 
-func sharedInfo(v source.Variable) cl.ArgInfo {
-	return cl.ArgInfo{Name: v.Name, Type: cmp.Or(source.OpenCLType(v.Type), v.Type) + "*", Access: cl.AccessNone, Address: cl.AddressLocal}
-}
-
-// declared returns what the source of a variant in CUDA C tells of the arguments of a kernel, of which there are n: nil if it does not
-// tell them for sure. A type that is not known, such as a parameter of a template, is "", and may be a pointer.
-func declared(v *problem.Variant, kernel string, n int) []cl.ArgInfo {
-	var macros []source.Macro
-	defines, _ := problem.CutFlag("-D", v.Options)
-	for _, d := range defines {
-		name, value, _ := strings.Cut(d, "=")
-		macros = append(macros, source.Macro{Name: name, Text: strings.Trim(value, `"`)})
-	}
-	kernels := slices.DeleteFunc(source.Kernels(source.Active(v.Source, macros)), func(k source.Kernel) bool {
-		return k.Name != source.FunctionName(kernel)
-	})
+// declared returns what a source in CUDA C tells of the arguments of a kernel, of which there are n: nil if it does not tell them for sure, as
+// where conditions leave two kernels. A type that is not known, such as a parameter of a template, is "", and may be a pointer.
+func declared(text, kernel string, n int) []cl.ArgInfo {
+	kernels := slices.DeleteFunc(source.Kernels(text), func(k source.Kernel) bool { return k.Name != source.FunctionName(kernel) })
 	if len(kernels) != 1 {
 		return nil
 	}
-	k := kernels[0]
-	infos := each.Of(k.Arguments, argumentInfo)
-	for i, a := range k.Arguments {
-		switch known := source.OpenCLType(a.Type) != "" && a.Pointers < 2; {
-		case !known && a.Pointers == 0:
-			infos[i] = cl.ArgInfo{Name: a.Name}
-		case !known:
-			infos[i].Type = ""
-		}
-	}
-	if len(infos) == n-1 && len(k.Shared) > 0 {
-		infos = append(infos, sharedInfo(k.Shared[0]))
-	}
-	if len(infos) != n {
+	infos := argumentInfos(kernels[0], n)
+	if len(infos) != n || kernels[0].Arguments == nil {
 		return nil
+	}
+	for i, a := range kernels[0].Arguments {
+		switch info := &infos[i]; {
+		case source.OpenCLType(a.Type) != "" && a.Pointers < 2:
+		case info.Address == cl.AddressPrivate:
+			*info = cl.ArgInfo{Name: a.Name}
+		default:
+			info.Type = ""
+		}
 	}
 	return infos
 }

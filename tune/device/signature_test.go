@@ -17,8 +17,7 @@ func TestArgumentsOfCUDA(t *testing.T) {
 	const kernel = `
 extern __shared__ int bytes[];
 template <typename T> __global__ void k(const double *a, float b, T c, T *d, const float *const *e, uint16 f, real *g) { bytes[0] = 1; }`
-	v := &problem.Variant{Source: kernel}
-	infos := declared(v, "k<float>", 8)
+	infos := declared(kernel, "space::k<float>", 8)
 	if len(infos) != 8 {
 		t.Fatalf("%+v", infos)
 	}
@@ -52,16 +51,11 @@ template <typename T> __global__ void k(const double *a, float b, T c, T *d, con
 		}
 	}
 	for text, n := range map[string]int{
-		kernel: 6, strings.Replace(kernel, "float b", "ARGUMENT(b)", 1): 8, kernel + kernel: 8, "__global__ void other() {}": 0, "__kernel void k() {}": 0,
+		kernel: 6, strings.Replace(kernel, "float b", "ARGUMENT(b)", 1): 8, kernel + kernel: 8, "__global__ void k(ARGUMENTS) {}": 0, "__global__ void other() {}": 0, "__kernel void k() {}": 0,
 	} {
-		if infos := declared(&problem.Variant{Source: text}, "k", n); infos != nil {
+		if infos := declared(text, "k", n); infos != nil {
 			t.Errorf("%d arguments in\n%s: %+v", n, text, infos)
 		}
-	}
-	// options decide conditions
-	v = &problem.Variant{Source: "#if WIDE == 1\ntypedef double real;\n__global__ void k(double *a) {}\n#else\n__global__ void k(float *a) {}\n#endif", Options: []string{"-D WIDE=1"}}
-	if infos := declared(v, "k", 1); len(infos) != 1 || infos[0].Type != "double*" {
-		t.Errorf("%+v", infos)
 	}
 }
 

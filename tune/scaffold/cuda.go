@@ -65,21 +65,10 @@ func (p *proposer) addSymbols() {
 		p.addArgument(i, cl.ArgInfo{Name: v.Name, Type: cmp.Or(source.OpenCLType(v.Type), v.Type) + "*", Address: cl.AddressGlobal})
 		a := &p.Definition.Arguments[i]
 		a.Symbol = true
-		length := cmp.Or(strings.Join(v.Counts, ") * ("), "1")
-		if len(v.Counts) > 1 {
-			length = "(" + length + ")"
-		}
-		n, known := source.Value(length, slices.Concat(p.Given, p.Missing, source.Macros(p.active)))
-		switch {
-		case a.Type == "bytes":
-			continue
-		case p.reads(length):
-			a.Size = length
-		case known:
+		length := "(" + cmp.Or(strings.Join(v.Counts, ") * ("), "1") + ")"
+		if n, known := source.Value(length, slices.Concat(p.Given, p.Missing, source.Macros(p.active))); known && a.Type != "bytes" {
 			a.Size = strconv.FormatInt(n, 10)
-		default:
-			continue
+			delete(p.Remarks, fmt.Sprintf("arguments[%d]", i))
 		}
-		delete(p.Remarks, fmt.Sprintf("arguments[%d]", i))
 	}
 }

@@ -199,17 +199,15 @@ func (p *proposer) gridDiv(axis int) (factors []definition.Expr) {
 // required returns the size of the work-group in a dimension that reqd_work_group_size asks for, as its text says if all its names are
 // known.
 func (p *proposer) required(axis int) string {
-	if axis < len(p.function.WorkGroup) && p.reads(p.function.WorkGroup[axis]) {
-		return p.function.WorkGroup[axis]
+	if axis < len(p.function.WorkGroup) {
+		size := p.function.WorkGroup[axis]
+		names := identifier.FindAllString(size, -1)
+		unknown := slices.ContainsFunc(names, func(n string) bool { return !p.isKnown(n) })
+		if len(names) > 0 && !unknown && !strings.Contains(size, "/") {
+			return size
+		}
 	}
 	return strconv.Itoa(p.Kernel.WorkGroup[axis])
-}
-
-// reads reports whether an expression of the source is one of parameters and constants.
-func (p *proposer) reads(expression string) bool {
-	names := identifier.FindAllString(expression, -1)
-	unknown := slices.ContainsFunc(names, func(n string) bool { return !p.isKnown(n) })
-	return len(names) > 0 && !unknown && !strings.Contains(expression, "/")
 }
 
 // chooseSizes chooses the size of the problem: what the kernel compares its indices with. Integers among its arguments become constants of

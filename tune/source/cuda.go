@@ -1,66 +1,38 @@
 package source
 
 import (
-	"runtime"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// words of CUDA C, and what OpenCL C has in their place.
-var (
-	cudaIndices = map[string]string{"threadIdx": "get_local_id", "blockIdx": "get_group_id", "blockDim": "get_local_size", "gridDim": "get_num_groups"}
-	cudaWords   = map[string]string{
-		"__global__": "__kernel", "__shared__": "__local", "__constant__": "__constant", "__restrict__": "restrict", "__syncthreads": "barrier",
-		"__syncthreads_and": "barrier", "__syncthreads_or": "barrier", "__syncthreads_count": "barrier", "this_thread_block": "barrier",
+// cudaWords replaces words of CUDA C by those of OpenCL C, which have the same meaning: threadIdx.x by get_local_id(0).
+var cudaWords = func() *strings.Replacer {
+	pairs := []string{"__global__", "__kernel", "__restrict__", "restrict", "__syncthreads", "barrier", "this_thread_block", "barrier"}
+	for _, index := range []string{"threadIdx get_local_id", "blockIdx get_group_id", "blockDim get_local_size", "gridDim get_num_groups"} {
+		cuda, opencl, _ := strings.Cut(index, " ")
+		pairs = append(pairs, cuda+".x", opencl+"(0)", cuda+".y", opencl+"(1)", cuda+".z", opencl+"(2)")
 	}
-	cudaAttributes = []string{"__launch_bounds__", "__cluster_dims__", "__maxnreg__", "__align__", "alignas"} // with arguments
+	return strings.NewReplacer(pairs...)
+}()
+
+var (
+	cudaAttribute = regexp.MustCompile(`(?:__launch_bounds__|__align__|\balignas)\([^()\n]*\)|\bextern[ \t]+"C"|__syncthreads_\w+`)
+	groupLast     = regexp.MustCompile(`(get_local_size\([012]\)) *\* *(get_group_id\([012]\))`)
 )
 
-// asOpenCL returns the words of a source, and their lines, with those of OpenCL C in place of those of CUDA C: get_local_id(0) for
-// threadIdx.x. Launch bounds, alignments and extern "C" are left out. A source without kernels in CUDA C stays as it is.
-func asOpenCL(all []string, lines []int) ([]string, []int) {
-	if !slices.Contains(all, "__global__") {
-		return all, lines
+// asOpenCL returns a source in CUDA C with the words of OpenCL C, on the same lines. Another source stays as it is.
+func asOpenCL(text string) string {
+	if !strings.Contains(text, "__global__") {
+		return text
 	}
-	var words []string
-	var at []int
-	add := func(line int, added ...string) {
-		words, at = append(words, added...), append(at, slices.Repeat([]int{line}, len(added))...)
-	}
-	index := func(i int) []string { // the call in place of an index such as threadIdx.x
-		if i+2 >= len(all) || cudaIndices[all[i]] == "" || all[i+1] != "." || len(all[i+2]) != 1 || !strings.Contains("xyz", all[i+2]) {
-			return nil
+	text = cudaAttribute.ReplaceAllStringFunc(text, func(of string) string {
+		if strings.HasPrefix(of, "__sync") {
+			return "barrier"
 		}
-		return []string{cudaIndices[all[i]], "(", string('0' + all[i+2][0] - 'x'), ")"}
-	}
-	ends := map[int]bool{} // the brackets that close extern "C"
-	for i := 0; i < len(all); i++ {
-		next := ""
-		if i+1 < len(all) {
-			next = all[i+1]
-		}
-		switch call := index(i); {
-		case call != nil && all[i] == "blockDim" && i+4 < len(all) && all[i+3] == "*" && all[i+4] == "blockIdx" && index(i+4) != nil:
-			add(lines[i], slices.Concat(index(i+4), []string{"*"}, call)...) // as PerGroup has them
-			i += 6
-		case call != nil:
-			add(lines[i], call...)
-			i += 2
-		case next == "(" && slices.Contains(cudaAttributes, all[i]):
-			i = closing(all, i+1) - 1
-		case all[i] == "extern" && next == `"C"`:
-			if i++; i+1 < len(all) && all[i+1] == "{" {
-				i++
-				ends[closing(all, i)-1] = true
-			}
-		case ends[i]:
-		case cudaWords[all[i]] != "":
-			add(lines[i], cudaWords[all[i]])
-		default:
-			add(lines[i], all[i])
-		}
-	}
-	return words, at
+		return ""
+	})
+	return groupLast.ReplaceAllString(cudaWords.Replace(text), "$2 * $1") // as PerGroup has them
 }
 
 // A Kernel is the head of a kernel in CUDA C.
@@ -69,96 +41,73 @@ type Kernel struct {
 	Arguments []Variable // nil if the text does not tell them, as where a macro makes them
 	Template  []Variable // the parameters of a template: a Type is typename, class, or that of a number
 	Shared    []Variable // dynamic shared memory: the arrays extern __shared__ that it reaches
-	Symbols   []Variable // the variables __constant__ that it reaches
+	Symbols   []Variable // the variables __constant__ without a value that it reaches
 }
 
 // A Variable is what a declaration in CUDA C declares.
 type Variable struct {
-	Name, Type string // the type without qualifiers and asterisks, such as unsigned int
-	Pointers   int    // asterisks, and brackets of an argument
-	Const      bool
+	Name, Type string   // the type without qualifiers and asterisks, such as unsigned int
+	Pointers   int      // asterisks
+	Const      bool     // the value, or what the first asterisk points to
 	Counts     []string // the lengths of an array, by dimension
 	Default    string   // the text after =
 }
 
 // Kernels returns the kernels in CUDA C of a source, in its order.
 func Kernels(text string) (all []Kernel) {
-	words, shared, symbols := withoutVariables(tokens(text))
-	for i, w := range words {
-		if w != "__global__" {
+	if !strings.Contains(text, "__global__") {
+		return nil
+	}
+	words := tokens(asOpenCL(text))
+	joined := strings.Join(words, " ")
+	shared, symbols := declared(joined, `\bextern __shared__ ([^;={]*) ;`), declared(joined, `\b__constant__ ([^;={]*) ;`)
+	for open, w := range words {
+		if w != "(" {
 			continue
 		}
-		k, body, ok := kernelHead(words, i)
-		if ok && len(shared)+len(symbols) > 0 {
+		start, body, found := kernelAt(words, open)
+		if !found || closing(words, open) != body || !isName(words[open-1]) {
+			continue
+		}
+		k := Kernel{Name: words[open-1], Arguments: []Variable{}}
+		if words[open+1] != "void" || open+3 != body {
+			k.Arguments = variables(arguments(words, open))
+		}
+		from, end := lastIndex(words[:start], ";", "{", "}")+1, lastIndex(words[:start], ">")
+		if words[from] == "template" && from+1 < end {
+			k.Template = variables(arguments(slices.Concat([]string{"("}, words[from+2:end], []string{")"}), 0))
+		}
+		if len(shared)+len(symbols) > 0 {
 			reached := reach(text, words, body)
 			unreached := func(v Variable) bool { return !reached[v.Name] }
 			k.Shared, k.Symbols = slices.DeleteFunc(slices.Clone(shared), unreached), slices.DeleteFunc(slices.Clone(symbols), unreached)
 		}
-		if ok {
-			all = append(all, k)
-		}
+		all = append(all, k)
 	}
 	return all
 }
 
-// withoutVariables returns words without the declarations of variables in dynamic shared and constant memory, and these.
-func withoutVariables(words []string) (rest []string, shared, symbols []Variable) {
-	for i := 0; i < len(words); i++ {
-		isSymbol := words[i] == "__constant__"
-		if !isSymbol && (words[i] != "__shared__" || i == 0 || words[i-1] != "extern") {
-			rest = append(rest, words[i])
-			continue
-		}
-		end := i + 1
-		for end < len(words) && !slices.Contains([]string{";", "=", "{"}, words[end]) {
-			end++
-		}
-		v, ok := variable(words[i+1 : end])
-		switch v.Pointers -= len(v.Counts); {
-		case ok && isSymbol:
-			symbols = append(symbols, v)
-		case ok:
-			shared = append(shared, v)
-		}
-		i = end - 1
+// lastIndex returns the last index of one of some words, or -1.
+func lastIndex(words []string, of ...string) int {
+	i := len(words) - 1
+	for i >= 0 && !slices.Contains(of, words[i]) {
+		i--
 	}
-	return rest, shared, symbols
+	return i
 }
 
-// kernelHead reads a kernel whose word __global__ has an index, unless it has no body, and finds its body.
-func kernelHead(words []string, at int) (k Kernel, body int, ok bool) {
-	open := at
-	for open < len(words) && words[open] != "(" {
-		if open++; open+1 < len(words) && slices.Contains(cudaAttributes, words[open]) {
-			open = closing(words, open+1)
-		}
+// declared returns the variables of the declarations that a pattern matches.
+func declared(words, pattern string) (all []Variable) {
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(words, -1) {
+		all = append(all, variables([][]string{strings.Fields(m[1])})...)
 	}
-	end := closing(words, open)
-	if open == len(words) || end == len(words) || words[end] != "{" || !isName(words[open-1]) {
-		return k, 0, false
-	}
-	k.Name = words[open-1]
-	if k.Arguments = []Variable{}; !slices.Equal(words[open:end], []string{"(", "void", ")"}) {
-		k.Arguments = variables(words[open+1 : end-1])
-	}
-	from := at // of the declaration
-	for from > 0 && !slices.Contains([]string{";", "{", "}"}, words[from-1]) {
-		from--
-	}
-	if head := words[from:at]; len(head) > 2 && head[0] == "template" {
-		last := len(head) - 1
-		for head[last] != ">" && last > 0 {
-			last--
-		}
-		k.Template = variables(head[2:max(2, last)])
-	}
-	return k, end, true
+	return all
 }
 
-// variables reads declarations between commas, nil if one of them cannot be read.
-func variables(words []string) []Variable {
+// variables reads declarations, nil if one of them cannot be read.
+func variables(declarations [][]string) []Variable {
 	all := []Variable{}
-	for _, words := range arguments(slices.Concat([]string{"("}, words, []string{")"}), 0) {
+	for _, words := range declarations {
 		v, ok := variable(words)
 		if !ok && len(words) > 0 {
 			return nil
@@ -169,30 +118,28 @@ func variables(words []string) []Variable {
 	return all
 }
 
-// variable reads a declaration such as const float *__restrict__ a.
+var cudaQualifiers = strings.Fields("volatile restrict __restrict __grid_constant__ struct static __device__")
+
+// variable reads a declaration such as const float *__restrict__ a. It returns false for references, and for types and macros with arguments.
 func variable(words []string) (v Variable, ok bool) {
+	if i := slices.Index(words, "="); i >= 0 {
+		v.Default, words = strings.Join(words[i+1:], ""), words[:i]
+	}
 	var names []string
 	for i := 0; i < len(words); i++ {
 		switch w := words[i]; {
 		case w == "const":
 			v.Const = v.Const || v.Pointers == 0
-		case slices.Contains([]string{"volatile", "restrict", "__restrict__", "__restrict", "__grid_constant__", "struct", "static", "__device__"}, w):
-		case slices.Contains(cudaAttributes, w):
-			i = closing(words, i+1) - 1
 		case w == "*":
 			v.Pointers++
 		case w == "[":
 			end := closing(words, i)
-			v.Pointers++
 			v.Counts = append(v.Counts, strings.Join(words[i+1:max(i+1, end-1)], " "))
 			i = end - 1
-		case w == "=":
-			v.Default = strings.Join(words[i+1:], "")
-			i = len(words)
-		case isName(w):
-			names = append(names, w)
-		default: // a reference, a type with arguments, a macro with arguments
+		case !isName(w):
 			return v, false
+		case !slices.Contains(cudaQualifiers, w):
+			names = append(names, w)
 		}
 	}
 	if len(names) < 2 {
@@ -202,30 +149,22 @@ func variable(words []string) (v Variable, ok bool) {
 	return v, true
 }
 
-// cudaTypes are the scalar types of CUDA C, with their names in OpenCL C.
+// cudaTypes are the types of CUDA C whose size is the same on all systems, which long has not, with their names in OpenCL C.
 var cudaTypes = map[string]string{
-	"char": "char", "uchar": "uchar", "short": "short", "ushort": "ushort", "int": "int", "uint": "uint", "long": "long", "ulong": "ulong",
-	"half": "half", "float": "float", "double": "double",
-	"signed char": "char", "int8_t": "char", "unsigned char": "uchar", "uint8_t": "uchar", "bool": "uchar", "unsigned short": "ushort", "int16_t": "short",
-	"uint16_t": "ushort", "unsigned": "uint", "unsigned int": "uint", "int32_t": "int", "uint32_t": "uint", "long long": "long", "long long int": "long",
-	"int64_t": "long", "unsigned long": "ulong", "unsigned long long": "ulong", "unsigned long long int": "ulong", "uint64_t": "ulong", "size_t": "ulong", "__half": "half",
+	"char": "char", "signed char": "char", "int8_t": "char", "uchar": "uchar", "unsigned char": "uchar", "uint8_t": "uchar", "bool": "uchar",
+	"short": "short", "int16_t": "short", "ushort": "ushort", "unsigned short": "ushort", "uint16_t": "ushort",
+	"int": "int", "int32_t": "int", "uint": "uint", "unsigned": "uint", "unsigned int": "uint", "uint32_t": "uint",
+	"long long": "long", "long long int": "long", "int64_t": "long", "unsigned long long": "ulong", "unsigned long long int": "ulong", "uint64_t": "ulong",
+	"size_t": "ulong", "half": "half", "__half": "half", "float": "float", "double": "double",
 }
+
+var cudaVector = regexp.MustCompile(`^(u?)(char|short|int|long|float|double|(?:__)?half)(?:long)?([124])$`)
 
 // OpenCLType returns the name in OpenCL C of a type of CUDA C that numbers or vectors of them have; "" for other types, and for
 // vectors of three numbers, which have the size of four in OpenCL C alone.
 func OpenCLType(cuda string) string {
-	if of := cudaTypes[cuda]; of != "" && runtime.GOOS == "windows" && (cuda == "long" || cuda == "unsigned long") {
-		return strings.Replace(of, "long", "int", 1)
-	} else if of != "" {
-		return of
+	if m := cudaVector.FindStringSubmatch(cuda); m != nil {
+		return m[1] + strings.TrimPrefix(m[2], "__") + strings.TrimPrefix(m[3], "1")
 	}
-	scalar := cudaTypes[strings.Replace(strings.TrimRight(cuda, "124"), "longlong", "long", 1)]
-	switch lanes := strings.TrimLeft(cuda, "abcdefghijklmnopqrstuvwxyz_"); {
-	case scalar == "":
-	case lanes == "1":
-		return scalar
-	case lanes == "2" || lanes == "4":
-		return scalar + lanes
-	}
-	return ""
+	return cudaTypes[cuda]
 }

@@ -14,7 +14,7 @@ float twice(float x) { return HELP * x; }
 __attribute__((unused))
 __kernel void add(__global float *c, __global const float *restrict a, int n, int m)
 {
-	__local float tile[BLOCK];
+	__shared__ float tile[BLOCK];
 	int i = get_group_id(0) * get_local_size(0) * PER + get_local_id(0), j = get_group_id(1) * BLOCK;
 	tile[get_local_id(0)] = a[i];
 	barrier();
@@ -56,16 +56,18 @@ extern "C" __global__ void other() { OTHER; }`
 	if want := []string{"get_local_size ( 0 )", "PER"}; !slices.Equal(got.PerGroup[0], want) || got.Dimensions != 2 || !got.Shares {
 		t.Errorf("%+v", got)
 	}
-	for _, text := range []string{"extern", `extern "C"`, `extern "C" {`, "threadIdx .", "blockDim.x * blockIdx", "__launch_bounds__(", "threadIdx.w"} {
+	for _, text := range []string{"extern", `extern "C"`, `extern "C" {`, "threadIdx .", "blockDim.x * blockIdx", "__launch_bounds__(", "threadIdx.w", "template", "template <", "void k(", "k(void"} {
 		FindKernel("__global__ void k() { "+text, "k") // ends
 		Kernels(text + " __global__ " + text)
+		Kernels(text + " __global__ void k() {}")
 	}
 }
 
 func TestKernels(t *testing.T) {
 	all := Kernels(`
 __constant__ float2 vertices[SIZE + 1][2], alpha = 3;
-__constant__ __align__(16) struct S s = {1};
+__constant__ __align__(16) struct S s;
+__constant__ float known[2] = {1, 2};
 __constant__ int unused[3];
 __device__ int helper() { return s.x; }
 __global__ void forward(int *a);
@@ -91,7 +93,7 @@ template <> __global__ void k<float, 1, true>(float *a) {}`)
 	want := Kernel{
 		Name: "k",
 		Arguments: []Variable{
-			{Name: "a", Type: "T", Pointers: 1, Const: true}, {Name: "b", Type: "float", Pointers: 1, Counts: []string{""}},
+			{Name: "a", Type: "T", Pointers: 1, Const: true}, {Name: "b", Type: "float", Counts: []string{""}},
 			{Name: "n", Type: "unsigned long long"}, {Name: "p", Type: "T", Pointers: 2}, {Name: "s", Type: "S", Const: true},
 		},
 		Template: []Variable{{Name: "T", Type: "typename"}, {Name: "block", Type: "int", Default: "4*4"}, {Name: "fast", Type: "bool"}},
@@ -116,7 +118,7 @@ template <> __global__ void k<float, 1, true>(float *a) {}`)
 func TestOpenCLType(t *testing.T) {
 	for cuda, want := range map[string]string{
 		"float": "float", "unsigned int": "uint", "unsigned": "uint", "long long": "long", "ulonglong2": "ulong2", "float4": "float4", "float1": "float", "uchar4": "uchar4",
-		"float3": "", "float8": "", "int16": "", "uint8_t": "uchar", "uint16": "", "T": "", "4": "", "": "", "__half": "half", "__half2": "half2", "size_t": "ulong", "bool": "uchar", "struct S": "", "int64_t": "long",
+		"float3": "", "float8": "", "int16": "", "uint8_t": "uchar", "uint16": "", "T": "", "4": "", "": "", "__half": "half", "__half2": "half2", "longlong1": "long", "long": "", "unsigned long": "", "size_t": "ulong", "bool": "uchar", "struct S": "", "int64_t": "long",
 	} {
 		if got := OpenCLType(cuda); got != want {
 			t.Errorf("%s is %q, want %q", cuda, got, want)

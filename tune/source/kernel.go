@@ -41,7 +41,7 @@ func (f *Function) Reads(function string, axis int) bool {
 // arguments have the given names. Of a kernel in CUDA C, which may be a template, it reads the words of OpenCL C that have the same
 // meaning: Calls has get_local_id(0) for threadIdx.x.
 func FindKernel(text, name string, arguments ...string) *Function {
-	all, lines := asOpenCL(scan(text))
+	all, lines := scan(asOpenCL(text))
 	name = FunctionName(name)
 	named := func(open int, _ []string) bool { return all[open-1] == name }
 	made := func(_ int, names []string) bool { return len(names) > 0 && slices.Equal(names, arguments) }
@@ -103,7 +103,7 @@ func readKernel(text string, all []string, start, body int, arguments []string) 
 		f.Calls = calls(code)
 	}
 	f.Shares = slices.ContainsFunc(code, func(w string) bool {
-		return slices.Contains([]string{"barrier", "work_group_barrier", "local", "__local"}, w)
+		return slices.Contains([]string{"barrier", "work_group_barrier", "local", "__local", "__shared__"}, w)
 	})
 	for call := range f.Calls {
 		f.Dimensions = max(f.Dimensions, int(call[len(call)-2]-'0')+1)
@@ -140,16 +140,22 @@ func reach(text string, all []string, body int) map[string]bool {
 	for i := 0; i < len(all); i++ {
 		switch all[i] {
 		case ";":
-			open = append(open, all[from:i]...)
+			if !slices.Contains(all[from:i], "__shared__") && !slices.Contains(all[from:i], "__constant__") { // only who reads it reaches it
+				open = append(open, all[from:i]...)
+			}
 			from = i + 1
 		case "{":
+			if i == from { // of extern "C"
+				from++
+				continue
+			}
 			end := closing(all, i)
 			header, words := all[from:i], all[from:end]
 			name := functionName(header)
 			switch {
 			case i == body || name == "":
 				open = append(open, words...)
-			case !slices.ContainsFunc(header, func(w string) bool { return slices.Contains([]string{"kernel", "__kernel", "__global__"}, w) }):
+			case !slices.Contains(header, "kernel") && !slices.Contains(header, "__kernel"):
 				texts[name] = append(texts[name], words...)
 			}
 			i, from = end-1, end
