@@ -86,3 +86,23 @@ func TestNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestNVRTC reads a log that NVRTC 13.5 has written with --ptxas-options=-v.
+func TestNVRTC(t *testing.T) {
+	all := NVIDIA(`ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function '_Z4manyIfLi96EEvPT_' for 'sm_90'
+ptxas info    : Function properties for _Z4manyIfLi96EEvPT_
+ptxas         .     1024 bytes stack frame, 640 bytes spill stores, 836 bytes spill loads
+ptxas info    : Used 32 registers, used 0 barriers, 1024 bytes cumulative stack size
+ptxas info    : Compile time = 70.938 ms
+ptxas info    : Compiling entry function 'plain' for 'sm_90'
+ptxas info    : Function properties for plain
+ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 12 registers, used 1 barriers, 400 bytes smem
+ptxas info    : Compile time = 3.218 ms
+`)
+	wantFootprints(t, map[string]Footprint{"many": Named(all, "many<float, 96>"), "plain": Named(all, "plain")}, map[string]Footprint{
+		"many":  {Registers: 32, PrivateBytes: 1024, SpillBytes: 640, LocalBytes: 0},
+		"plain": {Registers: 12, PrivateBytes: 0, SpillBytes: 0, LocalBytes: 400},
+	})
+}

@@ -245,7 +245,7 @@ func (k *capturing) checkLaunches(ctx context.Context, names []string) error {
 	}
 	slices.Sort(launched)
 	if len(launched) == 0 && ctx.Err() == nil && k.failed == nil {
-		return fmt.Errorf("%s has launched no OpenCL kernel that cliloader sees: it may use another interface, link OpenCL statically, or be "+
+		return fmt.Errorf("%s has launched no OpenCL kernel that cliloader sees: it may use another interface, such as CUDA, which has no such layer, link OpenCL statically, or be "+
 			"privileged", k.app.Args[0])
 	}
 	for _, name := range names {

@@ -47,12 +47,14 @@ func checkCommand(run flags.Runner[checkOptions]) *cli.Command {
 		ArgsUsage: "SPEC",
 		Description: `Runs configurations of a kernel in the simulator Oclgrind, with the constants of check.set, and
 says which line is at fault in which configurations (docs/check.md): those that cover each pair of
-values, and the ten best of a log. With --device, they are launched on a real device too.
+values, and the ten best of a log. With --device, they are launched on a real device too. Those of a
+kernel in CUDA C are launched on one in any case, also under compute-sanitizer if it is installed.
 
    ndtune check kernel.yaml
    ndtune check kernel.yaml --record kernel.jsonl --jobs 4 --time-limit 10m
    ndtune check kernel.yaml -o check.json -o check.md
    ndtune check kernel.yaml --device gpu --no-simulator
+   ndtune check kernel_cuda.yaml
 
 Exit status: 0 no fault; 1 faults, or nothing could be checked.`,
 		Flags: append(o.spec.Flags(),
