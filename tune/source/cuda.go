@@ -8,7 +8,8 @@ import (
 
 // cudaWords replaces words of CUDA C by those of OpenCL C, which have the same meaning: threadIdx.x by get_local_id(0).
 var cudaWords = func() *strings.Replacer {
-	pairs := []string{"__global__", "__kernel", "__restrict__", "restrict", "__syncthreads", "barrier", "this_thread_block", "barrier"}
+	pairs := []string{"__global__", "__kernel", "__restrict__", "restrict", "this_thread_block", "barrier", "__syncthreads_and", "barrier",
+		"__syncthreads_or", "barrier", "__syncthreads_count", "barrier", "__syncthreads", "barrier"}
 	for _, index := range []string{"threadIdx get_local_id", "blockIdx get_group_id", "blockDim get_local_size", "gridDim get_num_groups"} {
 		cuda, opencl, _ := strings.Cut(index, " ")
 		pairs = append(pairs, cuda+".x", opencl+"(0)", cuda+".y", opencl+"(1)", cuda+".z", opencl+"(2)")
@@ -17,7 +18,7 @@ var cudaWords = func() *strings.Replacer {
 }()
 
 var (
-	cudaAttribute = regexp.MustCompile(`(?:__launch_bounds__|__align__|\balignas)\([^()\n]*\)|\bextern[ \t]+"C"|__syncthreads_\w+`)
+	cudaAttribute = regexp.MustCompile(`(?:__launch_bounds__|__align__|\balignas)\([^()\n]*\)|\bextern[ \t]+"C"`)
 	groupLast     = regexp.MustCompile(`(get_local_size\([012]\)) *\* *(get_group_id\([012]\))`)
 )
 
@@ -26,13 +27,8 @@ func asOpenCL(text string) string {
 	if !strings.Contains(text, "__global__") {
 		return text
 	}
-	text = cudaAttribute.ReplaceAllStringFunc(text, func(of string) string {
-		if strings.HasPrefix(of, "__sync") {
-			return "barrier"
-		}
-		return ""
-	})
-	return groupLast.ReplaceAllString(cudaWords.Replace(text), "$2 * $1") // as PerGroup has them
+	text = cudaWords.Replace(cudaAttribute.ReplaceAllString(text, ""))
+	return groupLast.ReplaceAllString(text, "$2 * $1") // as PerGroup has them
 }
 
 // A Kernel is the head of a kernel in CUDA C.

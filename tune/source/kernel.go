@@ -63,11 +63,8 @@ func FindKernel(text, name string, arguments ...string) *Function {
 
 // kernelAt returns the first word and the body of the kernel whose arguments begin with the bracket at an index, if there is one.
 func kernelAt(all []string, open int) (start, body int, found bool) {
-	start, body = open, open
-	for start > 0 && !slices.Contains([]string{";", "{", "}", "kernel", "__kernel"}, all[start]) {
-		start--
-	}
-	if start == open || !strings.HasSuffix(all[start], "kernel") {
+	start, body = lastIndex(all[:open], ";", "{", "}", "kernel", "__kernel"), open
+	if start < 0 || !strings.HasSuffix(all[start], "kernel") {
 		return 0, 0, false
 	}
 	for body < len(all) && all[body] != "{" && all[body] != ";" {
@@ -88,10 +85,7 @@ func argumentNames(all []string, open int) (names []string) {
 }
 
 func readKernel(text string, all []string, start, body int, arguments []string) *Function {
-	end, head := closing(all, body), start // an attribute may stand before the word kernel
-	for head > 0 && !slices.Contains([]string{";", "{", "}"}, all[head-1]) {
-		head--
-	}
+	end, head := closing(all, body), lastIndex(all[:start], ";", "{", "}")+1 // an attribute may stand before the word kernel
 	f := &Function{
 		WorkGroup: workGroup(all[head:body]), code: flat(all[body:end]), Arguments: arguments,
 		Reach: reach(text, all, body),
