@@ -32,7 +32,7 @@ func (c *context) enter(t *task) (leave func()) {
 	defer c.mu.Unlock()
 	if c.primary == 0 {
 		const blocking = 4
-		_ = c.cuDevicePrimaryCtxSetFlags_v2.run(uintptr(c.number), blocking) // else waiting takes a core
+		c.cuDevicePrimaryCtxSetFlags_v2.call(uintptr(c.number), blocking) // else waiting takes a core
 		c.primary = get[uintptr](t, &c.cuDevicePrimaryCtxRetain, uintptr(c.number))
 	}
 	t.run(&c.cuCtxSetCurrent, c.primary)

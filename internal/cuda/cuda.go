@@ -63,7 +63,7 @@ func Open() (Functions, error) {
 
 		"clCreateKernel": makes(createKernel), "clReleaseKernel": does(release),
 		"clSetKernelArg": does(setArgument), "setBuffer": does(setBuffer),
-		"clGetKernelInfo": asks(kernelInfo), "clGetKernelWorkGroupInfo": asks(workGroupInfo), "clGetKernelArgInfo": does(argInfo),
+		"clGetKernelInfo": asks(kernelInfo), "clGetKernelWorkGroupInfo": asks(workGroupInfo),
 	}, nil
 }
 
@@ -78,10 +78,6 @@ const (
 	invalidGlobalWorkSize, deviceLost                                       = -63, -9999
 )
 
-func fail(status int32, format string, args ...any) *Failure {
-	return &Failure{Status: status, Text: fmt.Sprintf(format, args...)}
-}
-
 // A task is one call of a function of OpenCL, which makes a series of calls of CUDA. After the first that fails, no other is made.
 type task struct{ failed *Failure }
 
@@ -89,8 +85,14 @@ type task struct{ failed *Failure }
 //
 //go:uintptrescapes
 func (t *task) run(f *function, args ...uintptr) {
-	if t.failed == nil {
-		t.failed = f.run(args...)
+	if t.failed != nil {
+		return
+	}
+	if result := f.call(args...); result != 0 {
+		d := f.driver
+		t.failed = &Failure{
+			cmp.Or(statuses[result], outOfResources), f.name, d.words(&d.cuGetErrorName, result) + ": " + d.words(&d.cuGetErrorString, result),
+		}
 	}
 }
 
@@ -108,7 +110,7 @@ func (t *task) into(result uintptr, f *function, args []uintptr) {
 
 func (t *task) fail(status int32, format string, args ...any) {
 	if t.failed == nil {
-		t.failed = fail(status, format, args...)
+		t.failed = &Failure{Status: status, Text: fmt.Sprintf(format, args...)}
 	}
 }
 

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -19,35 +20,31 @@ type device struct {
 	number int32
 }
 
-// list answers with handles: the room for them, the address for them, and that for their number; either can be 0.
+// list answers with handles: the room for them, the address for them, which can be 0, and that for their number.
 func list(to []uintptr, handles []uintptr) {
 	if to[1] != 0 {
 		copy(unsafe.Slice(at[uintptr](to[1]), to[0]), handles)
 	}
-	if to[2] != 0 {
-		*at[uint32](to[2]) = uint32(len(handles))
-	}
+	*at[uint32](to[2]) = uint32(len(handles))
 }
 
 func (d *driver) platformIDs(_ *task, a []uintptr) { list(a, []uintptr{d.handle}) }
+
+func (d *driver) platformInfo(_ *task, a []uintptr) []byte {
+	const platformVersion = 0x0901
+	if a[1] == platformVersion {
+		return terminated(d.version())
+	}
+	return terminated("CUDA")
+}
 
 func (d *driver) deviceIDs(t *task, a []uintptr) {
 	const standard, gpu = 1 << 0, 1 << 2
 	if a[1]&(standard|gpu) == 0 {
 		t.fail(deviceNotFound, "")
-		return
+	} else {
+		list(a[2:], d.devices)
 	}
-	list(a[2:], d.devices)
-}
-
-func (d *driver) platformInfo(_ *task, a []uintptr) []byte {
-	switch a[1] {
-	case 0x0901:
-		return terminated(d.version())
-	case 0x0902:
-		return terminated("CUDA")
-	}
-	return nil
 }
 
 // version is the version of CUDA that the driver has.
@@ -56,27 +53,20 @@ func (d *driver) version() string {
 	return fmt.Sprintf("CUDA %d.%d", n/1000, n%1000/10)
 }
 
+var managementNames = map[string]string{"windows": "nvml.dll"}
+
 // release returns the driver's own version, such as 580.159.04: from Linux, else from NVIDIA's management library, else that of CUDA.
 func (d *driver) release() string {
 	said, _ := os.ReadFile("/proc/driver/nvidia/version")
 	if len(said) == 0 {
-		name := "libnvidia-ml.so.1"
-		if runtime.GOOS == "windows" {
-			name = "nvml.dll"
-		}
 		said = make([]byte, 96)
-		if l, err := library.Open(name); err == nil && l.Call("nvmlInit_v2") == nil {
-			_ = l.Call("nvmlSystemGetDriverVersion", uintptr(unsafe.Pointer(&said[0])), uintptr(len(said))) // "" if it fails
+		if l, err := library.Open(cmp.Or(managementNames[runtime.GOOS], "libnvidia-ml.so.1")); err == nil && l.Call("nvmlInit_v2") == nil {
+			_ = l.Call("nvmlSystemGetDriverVersion", uintptr(unsafe.Pointer(&said[0])), uintptr(len(said)))
 			_ = l.Call("nvmlShutdown")
 		}
 	}
-	if found := releaseNumber.Find(said); found != nil {
-		return string(found)
-	}
-	return d.version()
+	return cmp.Or(regexp.MustCompile(`\d+\.\d+(\.\d+)*`).FindString(string(said)), d.version())
 }
-
-var releaseNumber = regexp.MustCompile(`\d+\.\d+(\.\d+)*`)
 
 // The numbers of CUDA's attributes of devices.
 const (

@@ -1,11 +1,11 @@
 package cuda
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"reflect"
 	"runtime"
-	"strings"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -17,11 +17,11 @@ import (
 // system's linker finds. If it is set and the library cannot be loaded, no other is tried.
 const DriverVariable = "NDTUNE_CUDA_LIBRARY"
 
-// A function is one of a library; its address is 0 if the library lacks it.
+// A function is one of the driver; its address is 0 if the library lacks it.
 type function struct {
 	name    string
 	address uintptr
-	fails   func(call string, result int32) *Failure // of a result that is not 0
+	driver  *driver
 }
 
 // call returns the result of the function. The directive makes the compiler allocate the variables that arguments point to on the heap,
@@ -30,56 +30,15 @@ type function struct {
 //
 //go:uintptrescapes
 func (f *function) call(args ...uintptr) int32 {
+	if f.address == 0 {
+		return notSupported
+	}
 	result, _, _ := purego.SyscallN(f.address, args...)
 	return int32(result)
 }
 
-// run calls the function.
-//
-//go:uintptrescapes
-func (f *function) run(args ...uintptr) *Failure {
-	if f.address == 0 {
-		return &Failure{invalidOperation, f.name, "the library is too old: it lacks this function"}
-	}
-	if result := f.call(args...); result != 0 {
-		return f.fails(f.name, result)
-	}
-	return nil
-}
-
-// bind sets the fields of type function of a struct to the functions of a library that have their names.
-func bind(l *library.Library, functions any, fails func(call string, result int32) *Failure) {
-	v := reflect.ValueOf(functions).Elem()
-	for i := range v.NumField() {
-		if v.Field(i).Type() == reflect.TypeFor[function]() {
-			name := v.Type().Field(i).Name
-			*(*function)(v.Field(i).Addr().UnsafePointer()) = function{name, l.Find(name), fails}
-		}
-	}
-}
-
-// openFirst opens the library that an environment variable names, or else the first of some that there is.
-func openFirst(variable string, names ...string) (*library.Library, error) {
-	if own := os.Getenv(variable); own != "" {
-		l, err := library.Open(own)
-		if err != nil {
-			err = fmt.Errorf("%s names %s, which cannot be loaded: %w", variable, own, err)
-		}
-		return l, err
-	}
-	var failures []string
-	for _, name := range names {
-		l, err := library.Open(name)
-		if err == nil {
-			return l, nil
-		}
-		failures = append(failures, err.Error())
-	}
-	return nil, fmt.Errorf("%s", strings.Join(failures, "; "))
-}
-
-// A driver is the platform. It has the functions of CUDA by the names that the library exports.
-type driver struct {
+// functions are those of the driver, by the names that the library exports.
+type functions struct {
 	cuInit, cuDriverGetVersion, cuGetErrorName, cuGetErrorString                            function
 	cuDeviceGetCount, cuDeviceGet, cuDeviceGetName, cuDeviceGetUuid_v2, cuDeviceTotalMem_v2 function
 	cuDeviceGetAttribute                                                                    function
@@ -93,7 +52,11 @@ type driver struct {
 	cuMemcpyHtoDAsync_v2, cuMemcpyDtoHAsync_v2, cuMemcpyDtoDAsync_v2                        function
 	cuModuleLoadData, cuModuleUnload, cuModuleGetFunction, cuModuleGetGlobal_v2             function
 	cuFuncGetAttribute, cuFuncSetAttribute, cuLaunchKernel                                  function
+}
 
+// A driver is the platform.
+type driver struct {
+	functions
 	handle  uintptr
 	devices []uintptr // handles
 }
@@ -104,18 +67,20 @@ const install = `CUDA C needs the driver of an NVIDIA GPU, which brings libcuda.
   Windows:        NVIDIA's driver
 A container must be started with the GPU (docker run --gpus all). ` + DriverVariable + ` names another library.`
 
+var driverNames = map[string]string{"windows": "nvcuda.dll"}
+
 // open opens the driver and lists its devices.
 func open() (*driver, error) {
-	name := "libcuda.so.1"
-	if runtime.GOOS == "windows" {
-		name = "nvcuda.dll"
-	}
-	l, err := openFirst(DriverVariable, name)
+	l, err := library.Open(cmp.Or(os.Getenv(DriverVariable), driverNames[runtime.GOOS], "libcuda.so.1"))
 	if err != nil {
 		return nil, fmt.Errorf("no CUDA: %w\n%s", err, install)
 	}
 	d, t := &driver{}, new(task)
-	bind(l, d, d.failure)
+	v := reflect.ValueOf(&d.functions).Elem()
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Name
+		*(*function)(v.Field(i).Addr().UnsafePointer()) = function{name, l.Find(name), d}
+	}
 	t.run(&d.cuInit, 0)
 	newestMajor = int(get[int32](t, &d.cuDriverGetVersion)) / 1000
 	for i := range get[int32](t, &d.cuDeviceGetCount) {
@@ -131,28 +96,20 @@ func open() (*driver, error) {
 	return d, nil
 }
 
-// failure returns the failure of a function of CUDA, whose result is not 0.
-func (d *driver) failure(call string, result int32) *Failure {
-	words := func(f *function) string {
-		var words uintptr
-		if f.address == 0 || f.call(uintptr(result), uintptr(unsafe.Pointer(&words))) != 0 {
-			return fmt.Sprintf("CUDA's result %d", result)
-		}
-		return text(words)
+// words returns the text of a result, by one of the functions that have texts.
+func (d *driver) words(f *function, result int32) string {
+	var words uintptr
+	if f.call(uintptr(result), uintptr(unsafe.Pointer(&words))) != 0 {
+		return fmt.Sprintf("CUDA's result %d", result)
 	}
-	status, ok := statuses[result]
-	if !ok {
-		status = outOfResources
-	}
-	return &Failure{status, call, words(&d.cuGetErrorName) + ": " + words(&d.cuGetErrorString)}
+	return text(words)
 }
 
-const notReady = 600
+const notReady, notSupported = 600, 801
 
 // statuses are those of CUDA's results; of any other, it is outOfResources. After deviceLost, all functions fail until the process ends.
 var statuses = map[int32]int32{
-	1: invalidValue, 2: allocationFailure, notReady: profilingNotAvailable,
+	1: invalidValue, 2: allocationFailure, notReady: profilingNotAvailable, 500: invalidKernelName, // not found
 	200: invalidBinary, 209: invalidBinary, 218: invalidBinary, 222: invalidBinary, 300: invalidBinary, // for another device or driver
-	500: invalidKernelName, // not found
 	700: deviceLost, 714: deviceLost, 715: deviceLost, 716: deviceLost, 717: deviceLost, 718: deviceLost, 719: deviceLost,
 }

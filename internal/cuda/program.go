@@ -60,13 +60,8 @@ func buildProgram(t *task, a []uintptr) {
 	}
 }
 
-func buildInfo(_ *task, a []uintptr) []byte {
-	const buildLog = 0x1183
-	if a[2] != buildLog {
-		return nil
-	}
-	return terminated(of[program](a[0]).log)
-}
+// buildInfo answers with the log, the one query of package cl.
+func buildInfo(_ *task, a []uintptr) []byte { return terminated(of[program](a[0]).log) }
 
 func programInfo(t *task, a []uintptr) []byte {
 	const binarySizes, binaries, kernelNames = 0x1165, 0x1166, 0x1168

@@ -19,12 +19,9 @@ type queue struct {
 	last   *event    // of the last command
 }
 
-func createQueue(t *task, a []uintptr) *queue {
-	const outOfOrder, profiling = 1 << 0, 1 << 1
-	if a[2]&outOfOrder != 0 {
-		t.fail(invalidQueueProperties, "CUDA has no out-of-order queues")
-		return nil
-	}
+// createQueue makes a queue. It is in order, also where it need not be.
+func createQueue(_ *task, a []uintptr) *queue {
+	const profiling = 1 << 1
 	q := &queue{context: of[context](a[0]), profiling: a[2]&profiling != 0}
 	q.begin(&q.context.object, func(t *task) { // its commands still run
 		if q.stream != 0 {
