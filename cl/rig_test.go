@@ -58,7 +58,7 @@ var testsOnCUDA = []string{
 	"TestRefusedArguments",
 	"TestBufferRoundTrip", "TestBufferRanges", "TestSubBuffer", "TestCopy",
 	"TestContextReleasedFirst",
-	"TestProfile", "TestProfileNotAvailable", "TestFlushAndFinish", "TestFailedCommand",
+	"TestProfile", "TestProfileNotAvailable", "TestFlushAndFinish", "TestOutOfOrder", "TestFailedCommand",
 	"TestNumArgs", "TestWorkGroupInfo", "TestBadLaunches",
 	"TestBuildOptions", "TestKernelNames", "TestBinaryRoundTrip", "TestUnbuiltProgram",
 	"TestReleaseTwice", "TestReleaseConcurrently", "TestLaunchWithReleasedBuffer", "TestReleaseBeforeEnd",

@@ -3,8 +3,8 @@
 //
 // A context is the primary context of its device, a queue a stream, a buffer an allocation. All are made when they are first needed: a
 // process that only compiles makes no context. The times of a command are those of two events of CUDA around it. Dynamic shared memory
-// (extern __shared__) is one more argument, after those that a kernel declares: so many bytes of local memory. There are no images,
-// out-of-order queues, global offsets and descriptions of arguments.
+// (extern __shared__) is one more argument, after those that a kernel declares: so many bytes of local memory. A queue is always in
+// order. There are no images, global offsets and descriptions of arguments.
 package cuda
 
 import (
@@ -70,12 +70,11 @@ func Open() (Functions, error) {
 // Statuses of OpenCL; the last one is NVIDIA's, after an illegal access.
 const (
 	deviceNotFound, compilerNotAvailable, allocationFailure, outOfResources = -1, -3, -4, -5
-	profilingNotAvailable, buildProgramFailure, argInfoNotAvailable         = -7, -11, -19
-	invalidValue, invalidQueueProperties, invalidBinary                     = -30, -35, -42
-	invalidBuildOptions, invalidProgramExecutable, invalidKernelName        = -43, -45, -46
+	profilingNotAvailable, buildProgramFailure, invalidValue, invalidBinary = -7, -11, -30, -42
+	invalidProgramExecutable, invalidKernelName                             = -45, -46
 	invalidArgIndex, invalidArgValue, invalidArgSize, invalidKernelArgs     = -49, -50, -51, -52
-	invalidWorkGroupSize, invalidGlobalOffset, invalidOperation             = -54, -56, -59
-	invalidGlobalWorkSize, deviceLost                                       = -63, -9999
+	invalidWorkGroupSize, invalidGlobalOffset, invalidGlobalWorkSize        = -54, -56, -63
+	deviceLost                                                              = -9999
 )
 
 // A task is one call of a function of OpenCL, which makes a series of calls of CUDA. After the first that fails, no other is made.

@@ -47,11 +47,10 @@ func (d *driver) deviceIDs(t *task, a []uintptr) {
 	}
 }
 
-// version is the version of CUDA that the driver has.
-func (d *driver) version() string {
-	n := get[int32](new(task), &d.cuDriverGetVersion)
-	return fmt.Sprintf("CUDA %d.%d", n/1000, n%1000/10)
-}
+// cuda returns the version of CUDA that the driver has: 13000 for 13.0.
+func (d *driver) cuda() int { return int(get[int32](new(task), &d.cuDriverGetVersion)) }
+
+func (d *driver) version() string { return fmt.Sprintf("CUDA %d.%d", d.cuda()/1000, d.cuda()%1000/10) }
 
 var managementNames = map[string]string{"windows": "nvml.dll"}
 

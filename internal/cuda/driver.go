@@ -17,6 +17,22 @@ import (
 // system's linker finds. If it is set and the library cannot be loaded, no other is tried.
 const DriverVariable = "NDTUNE_CUDA_LIBRARY"
 
+// openFirst opens the library that an environment variable names, or else the first of some that there is.
+func openFirst(variable string, names ...string) (l *library.Library, err error) {
+	if own := os.Getenv(variable); own != "" {
+		if l, err = library.Open(own); err != nil {
+			err = fmt.Errorf("%s names %s, which cannot be loaded: %w", variable, own, err)
+		}
+		return l, err
+	}
+	for _, name := range names {
+		if l, err = library.Open(name); err == nil {
+			break
+		}
+	}
+	return l, err
+}
+
 // A function is one of the driver; its address is 0 if the library lacks it.
 type function struct {
 	name    string
@@ -71,7 +87,7 @@ var driverNames = map[string]string{"windows": "nvcuda.dll"}
 
 // open opens the driver and lists its devices.
 func open() (*driver, error) {
-	l, err := library.Open(cmp.Or(os.Getenv(DriverVariable), driverNames[runtime.GOOS], "libcuda.so.1"))
+	l, err := openFirst(DriverVariable, cmp.Or(driverNames[runtime.GOOS], "libcuda.so.1"))
 	if err != nil {
 		return nil, fmt.Errorf("no CUDA: %w\n%s", err, install)
 	}
@@ -82,7 +98,7 @@ func open() (*driver, error) {
 		*(*function)(v.Field(i).Addr().UnsafePointer()) = function{name, l.Find(name), d}
 	}
 	t.run(&d.cuInit, 0)
-	newestMajor = int(get[int32](t, &d.cuDriverGetVersion)) / 1000
+	newestMajor = d.cuda() / 1000
 	for i := range get[int32](t, &d.cuDeviceGetCount) {
 		d.devices = append(d.devices, handleOf(&device{d, get[int32](t, &d.cuDeviceGet, uintptr(i))}))
 	}

@@ -114,8 +114,9 @@ func (p *program) kernel(t *task, symbol string, dynamic int) *loaded {
 		}
 	}
 	if dynamic > l.dynamic { // only what is above 48 KiB with the static one must be asked for
-		t.run(&p.cuFuncSetAttribute, l.function, mostDynamic, uintptr(dynamic))
-		l.dynamic = dynamic
+		if t.run(&p.cuFuncSetAttribute, l.function, mostDynamic, uintptr(dynamic)); t.failed == nil {
+			l.dynamic = dynamic
+		}
 	}
 	return l
 }

@@ -124,9 +124,13 @@ func enqueueCopy(t *task, a []uintptr) {
 
 func finish(t *task, a []uintptr) {
 	q := of[queue](a[0])
-	stream := q.start(t)
-	defer q.enter(t)()
-	q.await(t, stream)
+	q.mu.Lock()
+	stream := q.stream
+	q.mu.Unlock()
+	if stream != 0 {
+		defer q.enter(t)()
+		q.await(t, stream)
+	}
 }
 
 func waitForEvents(t *task, a []uintptr) {
