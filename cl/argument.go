@@ -100,8 +100,8 @@ func (k *Kernel) setObject(f *function, i int, o *object, kind *kind) error {
 // pass gives the driver the handle of an object, 0 for a null pointer. Where it must not be confused with a number, a function of its
 // own takes it.
 func (k *Kernel) pass(f *function, i int, handle *uintptr) error {
-	if own := &k.api.setBuffer; own.known() {
-		return own.run(k.id, uintptr(i), *handle)
+	if f.own != nil {
+		return k.api.setBuffer.run(k.id, uintptr(i), *handle)
 	}
 	return f.run(k.id, uintptr(i), unsafe.Sizeof(*handle), uintptr(unsafe.Pointer(handle)))
 }
