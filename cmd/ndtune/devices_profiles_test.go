@@ -200,6 +200,32 @@ func TestRealDevicesAreListedAndSelected(t *testing.T) {
 	}
 }
 
+// TestCardsOfTwoPlatforms lists cards that are devices of OpenCL and of CUDA.
+func TestCardsOfTwoPlatforms(t *testing.T) {
+	for _, variable := range []string{standin.CUDAVariable, standin.NVRTCVariable} {
+		t.Setenv(variable, os.Getenv(standin.LibraryVariable))
+	}
+	for card, want := range map[string]struct {
+		driver        string
+		local, blocks float64
+	}{"nvidia-h200": {", NVRTC 13.0", 227 << 10, 132}, "nvidia-rtx3050": {", NVRTC 12.2", 99 << 10, 20}} {
+		var found []map[string]any
+		text, _ := newRealMachine(t, card, card+"-cuda").run(0, "", "devices", "--json")
+		if err := json.Unmarshal([]byte(text), &found); err != nil || len(found) != 2 {
+			t.Fatalf("%s: %v\n%s", card, err, text)
+		}
+		openCL, cuda := found[0], found[1]
+		for _, same := range []string{"name", "uuid", "pci", "architecture", "compute_units", "global_memory", "wavefront"} {
+			if openCL[same] != cuda[same] || cuda[same] == nil {
+				t.Errorf("%s: %s is %v in OpenCL, %v in CUDA", card, same, openCL[same], cuda[same])
+			}
+		}
+		if cuda["selector"] != "cuda:0" || cuda["platform"] != "CUDA" || !strings.HasSuffix(fmt.Sprint(cuda["driver"]), want.driver) || cuda["local_memory"] != want.local || cuda["compute_units"] != want.blocks {
+			t.Errorf("%s: %v", card, cuda)
+		}
+	}
+}
+
 // TestSearchesOnRealDevices makes one search on each device: it ends, goes on, finds the known best, refuses what is too large,
 // says what the compiler says, and does not go on elsewhere.
 func TestSearchesOnRealDevices(t *testing.T) {

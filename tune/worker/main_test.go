@@ -353,10 +353,10 @@ func tiny(t testing.TB, n int, name string) *problem.Problem {
 		values = append(values, i)
 	}
 	return mustProblem(t, definition.Definition{
-		Kernel: definition.Kernel{Name: "tiny", Source: `
+		Kernel: inBoth("tiny", `
 __kernel void tiny(__global float *y) { y[get_global_id(0)] = get_global_id(0) + 0 * i; }
 // standin: tiny is index(y, 1, 0); tiny takes 2000 + 10 * i + device
-// ` + name},
+// `+name),
 		ProblemSize: []definition.Expr{"4"}, BlockSize: [3]definition.Expr{"4"},
 		Arguments:  []definition.Argument{{Name: "y", Type: "float32", Size: "4", Output: true}},
 		Parameters: []space.Parameter{{Name: "i", Values: values}},

@@ -64,6 +64,20 @@ func TestBinariesAreCarried(t *testing.T) {
 	}
 }
 
+// TestBinariesOfCUDAAreCarried: what a builder has compiled is not compiled again, from the first configuration on.
+func TestBinariesOfCUDAAreCarried(t *testing.T) {
+	t.Parallel()
+	needPoCL(t)
+	pool := openTestPool(t, onCUDA, tiny(t, 8, "\n// standin: build complains \"compiled anew\""), Options{Workers: 2, Iterations: 1})
+	for _, r := range pool.run(t, loop.Options{Finalists: -1}).Results {
+		wantStatus(t, "carried", r, tune.Correct, "")
+	}
+	pool.Close() // all that was printed is there
+	if n := pool.output.count("compiled anew"); n != 8 {
+		t.Errorf("8 configurations were compiled %d times\n%s", n, pool.output)
+	}
+}
+
 // TestNoCacheIsFoundOut lets a pool find out that the driver keeps nothing: each build takes as long as the one before.
 func TestNoCacheIsFoundOut(t *testing.T) {
 	t.Parallel()
