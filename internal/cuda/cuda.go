@@ -35,8 +35,8 @@ type Function func(args []uintptr) (object uintptr, failed *Failure)
 //	                                   bytes to the size_t at size; the memory is the program's, clReleaseMemObject ends only the handle
 type Functions map[string]Function
 
-// Open loads the driver of CUDA, once per process, and finds its devices. The error says what is missing, and how to get it. NVRTC is
-// loaded when it is first needed.
+// Open loads the driver of CUDA and finds its devices; a process needs it once. The error says what is missing, and how to get it. NVRTC
+// is loaded when it is first needed.
 func Open() (Functions, error) {
 	d, err := open()
 	if err != nil {
@@ -87,8 +87,11 @@ func (t *task) run(f *function, args ...uintptr) {
 	if t.failed != nil {
 		return
 	}
-	if result := f.call(args...); result != 0 {
-		d := f.driver
+	d, result := f.driver, f.call(args...)
+	switch {
+	case f.address == 0:
+		t.failed = &Failure{outOfResources, f.name, "the library lacks this function"}
+	case result != 0:
 		t.failed = &Failure{
 			cmp.Or(statuses[result], outOfResources), f.name, d.words(&d.cuGetErrorName, result) + ": " + d.words(&d.cuGetErrorString, result),
 		}
