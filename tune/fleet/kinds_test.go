@@ -44,6 +44,10 @@ func TestKinds(t *testing.T) {
 		t.Errorf("%+v", kinds)
 	}
 	listed := Listed(kinds)
+	cuda := Listed([]Kind{{Identity: gpu}, {Identity: hardware.Device{Platform: hardware.CUDA}}, {Identity: hardware.Device{Platform: hardware.CUDA, Name: "2"}}})
+	if got := []string{cuda[0].Selector(), cuda[1].Selector(), cuda[2].Selector()}; !slices.Equal(got, []string{"0:0", "cuda:0", "cuda:1"}) {
+		t.Errorf("kinds of CUDA: %v", got)
+	}
 	if names := []string{listed[0].Name, listed[1].Name}; !slices.Equal(names, []string{"GPU", "other"}) || listed[1].Index != 1 {
 		t.Errorf("%+v", listed)
 	}

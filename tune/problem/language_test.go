@@ -44,6 +44,9 @@ func TestTwoLanguages(t *testing.T) {
 	if v, err := cuda.Variant(configurationOf(t, cuda, nil), h200); err != nil || v.Source != saxpyInCUDA || cuda.SourceName() != "saxpy.cu" {
 		t.Errorf("%+v, %v", v, err)
 	}
+	if cuda.OpenCLDigest() != both.Digest() || both.OpenCLDigest() != "" {
+		t.Error("the problem in CUDA C does not know its digest in OpenCL C")
+	}
 	if same, err := both.In(source.OpenCL); err != nil || same != both {
 		t.Error("the problem is in OpenCL C already")
 	}

@@ -36,3 +36,19 @@ func TestSameRunNamesTheFirstDifference(t *testing.T) {
 		}
 	}
 }
+
+// TestSameProblemInTwoLanguages: records of one kernel in OpenCL C and in CUDA C are compared, but not continued by each other.
+func TestSameProblemInTwoLanguages(t *testing.T) {
+	openCL, cuda, cudaAgain := Header{Digest: "a"}, Header{Digest: "b", OpenCLDigest: "a"}, Header{Digest: "b"}
+	for _, pair := range [][2]Header{{openCL, cuda}, {cuda, openCL}, {cuda, cuda}} {
+		if err := pair[0].SameProblem(pair[1]); err != nil {
+			t.Error(err)
+		}
+	}
+	if openCL.SameProblem(cudaAgain) == nil || cuda.SameProblem(Header{Digest: "c"}) == nil {
+		t.Error("other digests are the same problem")
+	}
+	if sameRun(openCL, cuda) == nil {
+		t.Error("a log of OpenCL C goes on in CUDA C")
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
 )
 
 func TestQueue(t *testing.T) {
@@ -69,6 +70,18 @@ func TestBuildersThatPay(t *testing.T) {
 			t.Errorf("%s: the pool looks again at %v", c.what, at)
 		} else if at.After(now) && (!p.pays(true, at) || p.pays(true, at.Add(-ms))) {
 			t.Errorf("%s: the pool looks again %s later, which is not when a builder pays", c.what, at.Sub(now))
+		}
+	}
+}
+
+// TestBuildersOfCUDA has builds of 15 ms, as NVRTC with its cache makes them.
+func TestBuildersOfCUDA(t *testing.T) {
+	for platform, want := range map[string]bool{hardware.CUDA: true, "NVIDIA CUDA": false} {
+		const ms = time.Millisecond
+		p := &Pool{most: 16, starting: 100 * ms, building: average(15 * ms), toBuild: make(queue, 200), identity: hardware.Device{Platform: platform}}
+		p.members = []*member{{spent: &Spent{}, state: idle}}
+		if got := p.pays(true, time.Now()); got != want {
+			t.Errorf("%s: %v", platform, got)
 		}
 	}
 }

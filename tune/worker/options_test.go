@@ -31,6 +31,8 @@ func TestWorkersFor(t *testing.T) {
 		{"a small card", 16, gpu(2 * gib), 0, 1},
 		{"a full card", 16, gpu(8 * gib), 3 * gib, 1},
 		{"a GPU in the processor", 16, integrated, 100 << 20, 9},
+		{"a small card of CUDA, where builders have no context", 16, hardware.Device{Type: "gpu", Platform: hardware.CUDA, GlobalMemory: 2 * gib}, 0, 16},
+		{"a GPU of CUDA in the processor", 16, hardware.Device{Type: "gpu", Platform: hardware.CUDA, GlobalMemory: 8 * gib, UnifiedMemory: true}, 100 << 20, 9},
 	} {
 		if got := workersFor(c.cores, c.d, c.buffers); got != c.want {
 			t.Errorf("%s: %d, want %d", c.what, got, c.want)
