@@ -14,7 +14,7 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// A Simulation is a field on an OpenCL device, with the kernel of one configuration that takes
+// A Simulation is a field on a device, with the kernel of one configuration that takes
 // it forward in time. Two buffers change places after every launch; nothing is copied between
 // steps. Close it when done. It is for one goroutine at a time.
 type Simulation struct {

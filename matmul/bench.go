@@ -15,6 +15,7 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/score"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -51,15 +52,16 @@ func cuBLASName(p Precision) string {
 	return "cuBLAS " + string(p)
 }
 
-// A Bench is the plan of a comparison over the size: the loop, OpenBLAS, kernels on an OpenCL device,
+// A Bench is the plan of a comparison over the size: the loop, OpenBLAS, kernels on a device,
 // and cuBLAS. Each kernel is first tuned at a few sizes, unless a record holds its best
 // configurations. A kernel that the device cannot run is replaced. Close it when done.
 type Bench struct {
-	Sizes     []Shape // ascending by their operations
-	TuneSizes []Shape // the same; nil: the defaults for the device, within Sizes
-	Kernels   []string
-	Device    device.Listed
+	Sizes     []Shape  // ascending by their operations
+	TuneSizes []Shape  // the same; nil: the defaults for the device, within Sizes
+	Kernels   []string // see Choose
 	Libraries []string // files and folders in which libraries are looked for first
+
+	Devices []device.Listed // one, or a card on the platform of each language
 
 	Errors     bool          // also measure the errors of results
 	Iterations int           // timed multiplications at least, where they are not very long
@@ -93,6 +95,47 @@ func (b *Bench) AddRecord(r *record.Record) error {
 	f.Shape = shapeOf(r)
 	b.addFinalists(kernel, f)
 	return nil
+}
+
+// Choose adds kernels by their names, each in the languages of the devices. Kernels that no device takes are noted, if there are others;
+// else the first of them is the error.
+func (b *Bench) Choose(names []string) error {
+	var left []error
+	for _, name := range names {
+		before, err := len(b.Kernels), error(nil)
+		for _, d := range b.Devices {
+			k := name
+			if d.Identity.IsCUDA() {
+				k += inCUDA
+			}
+			if err = canLoad(k); err == nil {
+				b.Kernels = append(b.Kernels, k)
+			}
+		}
+		if len(b.Kernels) == before {
+			left = append(left, fmt.Errorf("%s is left out: %w", name, err))
+		}
+	}
+	if len(b.Kernels) == 0 {
+		return left[0]
+	}
+	for _, err := range left {
+		b.Note(err.Error())
+	}
+	return nil
+}
+
+func canLoad(kernel string) error {
+	k, err := kernelNamed(kernel)
+	if err == nil {
+		_, err = k.load(pilotSize)
+	}
+	return err
+}
+
+// DeviceFor returns the device for kernels in a language.
+func (b *Bench) DeviceFor(l source.Language) device.Listed {
+	return device.For(b.Devices, l)[0]
 }
 
 func (b *Bench) addFinalists(kernel string, f Finalists) {
@@ -139,7 +182,8 @@ func (b *Bench) kernelOf(r *record.Record) (string, error) {
 			return "", err
 		}
 		names := slices.Sorted(slices.Values(s.Problem.Parameters().Names()))
-		if !slices.Equal(recorded, names) || !sameConstants(r.Header.Constants, s.Problem.Definition().Constants) {
+		if !slices.Equal(recorded, names) || !sameConstants(r.Header.Constants, s.Problem.Definition().Constants) ||
+			device.LanguageOf(r.Header.Device) != k.Language {
 			continue
 		}
 		if r.Header.Source == k.Path {
@@ -213,15 +257,16 @@ func (b *Bench) untuned(from int) []string {
 
 // unable says why the device can run no configuration of a kernel, or nothing if it can, or no other kernel could take its place.
 func (b *Bench) unable(ctx context.Context, k Kernel) string {
-	if k.Otherwise == "" || b.Device.Identity == nil {
+	if k.Otherwise == "" {
 		return ""
 	}
+	on := b.DeviceFor(k.Language).Identity
 	s, err := k.load(b.Sizes[0])
 	if err == nil {
-		_, err = s.Space(ctx, *b.Device.Identity)
+		_, err = s.Space(ctx, *on)
 	}
 	if _, is := errors.AsType[*space.EmptyError](err); is {
-		return "no configuration is for " + b.Device.Identity.Name
+		return "no configuration is for " + on.Name
 	}
 	return ""
 }
@@ -254,7 +299,7 @@ func (b *Bench) sizesToTune() []Shape {
 		return b.TuneSizes
 	}
 	defaults := DefaultTuneSizes
-	if b.Device.Type == "cpu" {
+	if b.Devices[0].Type == "cpu" {
 		defaults = DefaultTuneSizesCPU
 	}
 	var sizes []Shape
@@ -330,7 +375,7 @@ func (b *Bench) participant(p *Process) Participant {
 // correct configuration.
 func (b *Bench) entrants() []Entrant {
 	pci := ""
-	if described, err := device.Describe(b.Device.Device); err == nil && strings.Contains(described.Vendor, "NVIDIA") {
+	if described, err := device.Describe(b.Devices[0].Device); err == nil && strings.Contains(described.Vendor, "NVIDIA") {
 		pci = described.PCI
 	}
 	all := []Entrant{
@@ -344,7 +389,7 @@ func (b *Bench) entrants() []Entrant {
 			b.Note(name + " is left out: no configuration of it is known to be correct")
 			continue
 		}
-		all = append(all, Entrant{Name: name, Kind: OpenCL, Precision: kernel.Precision, Device: b.Device.Selector()})
+		all = append(all, Entrant{Name: name, Kind: OnDevice, Precision: kernel.Precision, Device: b.DeviceFor(kernel.Language).Selector()})
 		measured[kernel.Precision] = true
 	}
 	for _, p := range []Precision{Float, TF32, Half, Double} { // the first one says if the library is missing

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 func TestBenchTunesKernels(t *testing.T) {
 	var tuned, notes []string
 	b := Bench{
-		Sizes: squares([]int{64, 304}), Kernels: []string{"naive", "local", "tiled"}, Device: device.Listed{Type: "cpu"},
+		Sizes: squares([]int{64, 304}), Kernels: []string{"naive", "local", "tiled"}, Devices: listed(hardware.Device{Type: "cpu"}),
 		Began: time.Now(), TimeLimit: time.Hour,
 		Note: func(text string) { notes = append(notes, text) },
 		Tune: func(_ context.Context, kernel string, s *spec.Spec, shape Shape, limit time.Duration) ([]string, error) {
@@ -55,14 +56,57 @@ func TestBenchTunesKernels(t *testing.T) {
 	}
 }
 
+func listed(all ...hardware.Device) (devices []device.Listed) {
+	for i := range all {
+		l := device.Listed{Name: all[i].Name, Type: all[i].Type, Identity: &all[i]}
+		if all[i].IsCUDA() {
+			l.Platform = device.CUDAPlatform
+		}
+		devices = append(devices, l)
+	}
+	return devices
+}
+
+// TestBenchChoosesLanguages: an entrant for each kernel and language that there is, on the device of the language.
+func TestBenchChoosesLanguages(t *testing.T) {
+	openCL, cuda := hardware.Device{Name: "in OpenCL"}, hardware.Device{Name: "in CUDA", Platform: hardware.CUDA}
+	for _, test := range []struct {
+		devices       []hardware.Device
+		names         []string
+		kernels, note string
+		refused       bool
+	}{
+		{[]hardware.Device{openCL}, []string{"tiled", "fast"}, "tiled, fast", "", false},
+		{[]hardware.Device{cuda}, []string{"tiled", "fast"}, "tiled, CUDA C", "fast is left out: the kernel matmul_kernel is written in OpenCL C, not in CUDA C", false},
+		{[]hardware.Device{openCL, cuda}, []string{"tiled", "fast"}, "tiled, tiled, CUDA C, fast", "", false},
+		{[]hardware.Device{cuda}, []string{"fast"}, "", "", true},
+	} {
+		var notes []string
+		b := Bench{Devices: listed(test.devices...), Note: func(text string) { notes = append(notes, text) }}
+		err := b.Choose(test.names)
+		if (err != nil) != test.refused || strings.Join(b.Kernels, ", ") != test.kernels || strings.Join(notes, "\n") != test.note {
+			t.Errorf("%v: %v, %q, %q", test, err, b.Kernels, notes)
+		}
+		for _, kernel := range b.Kernels {
+			b.addFinalists(kernel, Finalists{Configurations: []string{"a"}})
+		}
+		for _, e := range b.entrants() {
+			k, err := kernelNamed(e.Name)
+			if err == nil && e.Device != b.DeviceFor(k.Language).Selector() {
+				t.Errorf("%s on %s", e.Name, e.Device)
+			}
+		}
+	}
+}
+
 // TestBenchReplacesKernels: on a CPU, kernels for tensor cores are replaced before they are tuned, and a kernel whose searches
 // fail afterwards.
 func TestBenchReplacesKernels(t *testing.T) {
 	var tuned, notes []string
 	b := Bench{
 		Sizes: []Shape{{33, 65, 97}}, Kernels: []string{"hopper", "hopper-half", "double", "tf32"},
-		Device: device.Listed{Type: "cpu", Identity: &hardware.Device{Name: "Some CPU", Vendor: "Some"}},
-		Began:  time.Now(), TimeLimit: time.Hour,
+		Devices: listed(hardware.Device{Name: "Some CPU", Vendor: "Some", Type: "cpu"}),
+		Began:   time.Now(), TimeLimit: time.Hour,
 		Note: func(text string) { notes = append(notes, text) },
 		Tune: func(_ context.Context, kernel string, _ *spec.Spec, shape Shape, _ time.Duration) ([]string, error) {
 			tuned = append(tuned, fmt.Sprint(kernel, " ", shape))
@@ -93,7 +137,7 @@ func TestBenchReplacesKernels(t *testing.T) {
 		t.Errorf("entrants %q, want %q", names, want)
 	}
 
-	b.Device.Identity = &hardware.Device{Name: "Some card", Vendor: "NVIDIA", ComputeMajor: 8}
+	b.Devices = listed(hardware.Device{Name: "Some card", Vendor: "NVIDIA", ComputeMajor: 8})
 	b.Kernels, b.finalists, notes = []string{"tf32"}, nil, nil
 	b.Tune = func(_ context.Context, kernel string, _ *spec.Spec, _ Shape, _ time.Duration) ([]string, error) {
 		if kernel == "tf32" {
@@ -110,7 +154,7 @@ func TestBenchReplacesKernels(t *testing.T) {
 func TestBenchIsInterruptedWhileItTunes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	searches := 0
-	b := Bench{Sizes: squares([]int{64}), Kernels: KernelNames(), Began: time.Now(), TimeLimit: time.Hour}
+	b := Bench{Sizes: squares([]int{64}), Kernels: KernelNames(), Devices: listed(hardware.Device{}), Began: time.Now(), TimeLimit: time.Hour}
 	b.Tune = func(context.Context, string, *spec.Spec, Shape, time.Duration) ([]string, error) {
 		searches++
 		cancel()

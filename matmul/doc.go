@@ -1,5 +1,5 @@
 // Package matmul compares implementations of matrix multiplication, C = A·B in several precisions, over the size:
-// a loop on one CPU thread ([Multiply]), tuned OpenCL kernels, OpenBLAS and cuBLAS. The libraries are
+// a loop on one CPU thread ([Multiply]), tuned kernels in OpenCL C and CUDA C, OpenBLAS and cuBLAS. The libraries are
 // optional; they are loaded at run time.
 //
 // Each implementation, an [Entrant], runs in its own process ([Process]), so that a library that crashes
@@ -32,6 +32,6 @@
 // # Reasons
 //
 // OpenBLAS and cuBLAS are loaded at run time, and nothing else needs them. Each entrant runs in a process of its own: a crash of a
-// vendor's library loses one measurement, and OpenCL and CUDA never share a process. cuBLAS is called with A and B exchanged, because it
+// vendor's library loses one measurement, and none shares OpenCL's or CUDA's libraries with another. cuBLAS is called with A and B exchanged, because it
 // takes column-major matrices: the memory of a row-major matrix is that of its transpose, and Cᵀ = Bᵀ·Aᵀ.
 package matmul

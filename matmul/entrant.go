@@ -14,14 +14,14 @@ type Kind string
 // The kinds.
 const (
 	Loop     Kind = "loop"     // Multiply, on one thread
-	OpenCL   Kind = "opencl"   // a kernel on an OpenCL device
+	OnDevice Kind = "device"   // a kernel in OpenCL C or CUDA C
 	OpenBLAS Kind = "openblas" // on all cores
 	CuBLAS   Kind = "cublas"   // on an NVIDIA card
 )
 
 // An Entrant is one of the implementations that are compared.
 type Entrant struct {
-	Name      string // of a kernel: that among Kernels
+	Name      string // of a kernel: that among Kernels, with «, CUDA C» behind it for the kernel in CUDA C
 	Kind      Kind
 	Precision Precision // Float of a loop and OpenBLAS
 
@@ -103,7 +103,7 @@ func open(e Entrant) (*multiplier, error) {
 	switch e.Kind {
 	case Loop:
 		return onHost("one thread", func(m *Matrices) { Multiply(floats(m.C), floats(m.A), floats(m.B), m.M, m.N, m.K) }), nil
-	case OpenCL:
+	case OnDevice:
 		opened, err = openKernel(e)
 	case OpenBLAS:
 		opened, err = openOpenBLAS(e)

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/internal/each"
@@ -17,6 +18,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/score"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
@@ -27,6 +29,7 @@ type Kernel struct {
 	Set       map[string]string // constants of the precision
 	Precision Precision
 	Otherwise string // the kernel that takes its place on devices that cannot run it
+	Language  source.Language
 }
 
 // Kernels are the bundled kernels.
@@ -55,10 +58,18 @@ func KernelNames() []string {
 	return each.Of(Kernels, func(k Kernel) string { return k.Name })
 }
 
-// kernelNamed returns a bundled kernel.
+// inCUDA ends the names of kernels in CUDA C, which are entrants of their own: «tiled, CUDA C».
+const inCUDA = ", CUDA C"
+
+// kernelNamed returns a bundled kernel, or one in CUDA C.
 func kernelNamed(name string) (Kernel, error) {
+	plain, isCUDA := strings.CutSuffix(name, inCUDA)
 	for _, k := range Kernels {
-		if k.Name == name {
+		if k.Name == plain {
+			k.Name, k.Language = name, source.OpenCL
+			if isCUDA {
+				k.Language, k.Otherwise = source.CUDA, ""
+			}
 			return k, nil
 		}
 	}
@@ -84,19 +95,27 @@ func (k Kernel) load(s Shape) (*spec.Spec, error) {
 			set[c.Name] = strconv.Itoa(n)
 		}
 	}
-	return spec.LoadFS(kernels.FS, k.Path, spec.Options{Set: set})
+	loaded, err := spec.LoadFS(kernels.FS, k.Path, spec.Options{Set: set})
+	if err != nil {
+		return nil, err
+	}
+	return loaded.In(k.Language)
 }
 
-// An openclKernel is a bundled kernel on an OpenCL device.
-type openclKernel struct {
+// An deviceKernel is a bundled kernel on an OpenCL device.
+type deviceKernel struct {
 	*device.Launcher
 	Kernel
 	described hardware.Device
 }
 
 // openKernel opens a device for a kernel. Nothing is released before the process ends.
-func openKernel(e Entrant) (*openclKernel, error) {
-	all, err := device.List()
+func openKernel(e Entrant) (*deviceKernel, error) {
+	k, err := kernelNamed(e.Name)
+	if err != nil {
+		return nil, err
+	}
+	all, err := device.ListFor(e.Device, k.Language)
 	if err != nil {
 		return nil, err
 	}
@@ -104,10 +123,7 @@ func openKernel(e Entrant) (*openclKernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &openclKernel{}
-	if o.Kernel, err = kernelNamed(e.Name); err != nil {
-		return nil, err
-	}
+	o := &deviceKernel{Kernel: k}
 	if o.described, err = device.Describe(listed.Device); err != nil {
 		return nil, err
 	}
@@ -115,14 +131,14 @@ func openKernel(e Entrant) (*openclKernel, error) {
 	return o, err
 }
 
-func (o *openclKernel) multiplier() *multiplier {
+func (o *deviceKernel) multiplier() *multiplier {
 	return &multiplier{o.described.Name, o.prepare}
 }
 
 // prepare builds the kernel in each of the near candidates and keeps the fastest at this size. A
 // configuration that cannot run here, or whose result is wrong, is skipped. If all are, it takes the first of the others that
 // runs; if there is none, it is an error.
-func (o *openclKernel) prepare(m *Matrices, c Candidates) (*prepared, error) {
+func (o *deviceKernel) prepare(m *Matrices, c Candidates) (*prepared, error) {
 	s, err := o.load(m.Shape)
 	if err != nil {
 		return nil, err
@@ -136,14 +152,14 @@ func (o *openclKernel) prepare(m *Matrices, c Candidates) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	var best *openclLaunch
+	var best *kernelLaunch
 	var shortest float64
 	var failures []error
 	for i, text := range slices.Concat(c.Near, c.Others) {
 		if i >= len(c.Near) && best != nil {
 			break
 		}
-		l := &openclLaunch{kernel: o, matrices: m, buffers: buffers, text: text}
+		l := &kernelLaunch{kernel: o, matrices: m, buffers: buffers, text: text}
 		time, err := l.try(s.Problem, arguments, len(c.Near)+len(c.Others) > 1)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("%s: %w", text, err))
@@ -169,7 +185,7 @@ func (o *openclKernel) prepare(m *Matrices, c Candidates) (*prepared, error) {
 // buffers are A, B and C on the device.
 type buffers [3]*cl.Buffer
 
-func newBuffers(o *openclKernel, m *Matrices) (b buffers, err error) {
+func newBuffers(o *deviceKernel, m *Matrices) (b buffers, err error) {
 	for i, content := range [][]byte{m.A, m.B, m.C} {
 		if b[i], err = o.Context.NewBufferFrom(cl.ReadWrite, content); err != nil {
 			b.release()
@@ -185,9 +201,9 @@ func (b buffers) release() {
 	}
 }
 
-// An openclLaunch is a kernel built in one configuration, with the matrices bound to it.
-type openclLaunch struct {
-	kernel   *openclKernel
+// An kernelLaunch is a kernel built in one configuration, with the matrices bound to it.
+type kernelLaunch struct {
+	kernel   *deviceKernel
 	matrices *Matrices
 	buffers  buffers
 	text     string // the configuration
@@ -200,7 +216,7 @@ const triedRuns = 3
 
 // try builds the kernel and launches it once. If the configuration is compared with others, try
 // also checks the result and returns the shortest time of a few launches.
-func (l *openclLaunch) try(p *problem.Problem, at []int, compared bool) (float64, error) {
+func (l *kernelLaunch) try(p *problem.Problem, at []int, compared bool) (float64, error) {
 	if err := l.build(p, at); err != nil {
 		return 0, err
 	}
@@ -221,7 +237,7 @@ func (l *openclLaunch) try(p *problem.Problem, at []int, compared bool) (float64
 	return score.StatsOf(slices.DeleteFunc(times, func(ms float64) bool { return ms == 0 })).Min, nil
 }
 
-func (l *openclLaunch) build(p *problem.Problem, at []int) error {
+func (l *kernelLaunch) build(p *problem.Problem, at []int) error {
 	o, m := l.kernel, l.matrices
 	configuration, err := spec.ParseConfiguration(p.Parameters(), l.text)
 	if err != nil {
@@ -244,7 +260,7 @@ func (l *openclLaunch) build(p *problem.Problem, at []int) error {
 	return l.built.Bind(arguments...)
 }
 
-func (l *openclLaunch) roundTrip() error {
+func (l *kernelLaunch) roundTrip() error {
 	q, m := l.kernel.Queue, l.matrices
 	if err := errors.Join(q.Write(l.buffers[0], 0, m.A), q.Write(l.buffers[1], 0, m.B)); err != nil {
 		return err
@@ -260,12 +276,12 @@ func (l *openclLaunch) roundTrip() error {
 	return batch.Wait() // returns the error of a failed launch
 }
 
-func (l *openclLaunch) fetch() error {
+func (l *kernelLaunch) fetch() error {
 	return l.kernel.Queue.Read(l.buffers[2], 0, l.matrices.C)
 }
 
 // close releases the kernel and the buffers.
-func (l *openclLaunch) close() {
+func (l *kernelLaunch) close() {
 	_ = l.kernel.Queue.Finish() // Times has reported a failed launch
 	l.built.Release()
 	l.buffers.release()

@@ -54,7 +54,7 @@ func kernelEntrant(t *testing.T, kernel string, l device.Listed) Entrant {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Entrant{Name: kernel, Kind: OpenCL, Precision: k.Precision, Device: l.Selector(), Iterations: 2}
+	return Entrant{Name: kernel, Kind: OnDevice, Precision: k.Precision, Device: l.Selector(), Iterations: 2}
 }
 
 // TestKernels multiplies with every bundled kernel that the device can run, at shapes that no work-group divides. Large shapes, and

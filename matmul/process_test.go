@@ -16,7 +16,7 @@ func TestProcess(t *testing.T) {
 	}{
 		{Entrant{Name: "loop", Kind: Loop, Precision: Float, Iterations: 2}, Candidates{}},
 		{
-			Entrant{Name: "naive", Kind: OpenCL, Precision: Float, Device: l.Selector(), Iterations: 2},
+			Entrant{Name: "naive", Kind: OnDevice, Precision: Float, Device: l.Selector(), Iterations: 2},
 			Candidates{Near: []string{"block_size_x=16, block_size_y=4, coalesced=1"}},
 		},
 	} {
@@ -32,7 +32,7 @@ func TestProcess(t *testing.T) {
 					t.Errorf("%+v, %v", m, err)
 				}
 			}
-			if test.entrant.Kind == OpenCL {
+			if test.entrant.Kind == OnDevice {
 				_, err := p.Measure(t.Context(), Square(10), Candidates{Near: []string{"tile=1"}})
 				if err == nil || !strings.Contains(err.Error(), "tile=1") {
 					t.Errorf("%v", err)

@@ -68,6 +68,7 @@ files have the name of the kernel in theirs.
    ndtune diffusion tune --kernel tiled --nx 1024 --ny 1024 -o diffusion.json
    ndtune diffusion tune --kernel temporal --max-evals 200
    ndtune diffusion tune --kernel all --nx 1024 --ny 1024
+   ndtune diffusion tune --kernel tiled --device cuda
    ndtune diffusion tune --kernel tiled --log tiled.jsonl --retry-failures`,
 		Flags:  all,
 		Action: flags.Action(o, DiffusionTutorial.tune),
@@ -133,10 +134,11 @@ func (o *diffusionRunOptions) Read(c *cli.Context) error {
 }
 
 func runDiffusion(ctx context.Context, t *ui.Console, o *diffusionRunOptions) error {
-	if _, _, err := o.configuration(ctx, hardware.Device{}); err != nil { // before a device is looked for
+	s, _, err := o.configuration(ctx, hardware.Device{}) // before a device is looked for
+	if err != nil {
 		return err
 	}
-	listed, err := job.SelectDevice(o.device)
+	listed, _, err := job.SelectFor(o.device, s)
 	if err != nil {
 		return err
 	}
@@ -186,6 +188,9 @@ func (o *diffusionRunOptions) configuration(ctx context.Context, d hardware.Devi
 		return refused(err)
 	}
 	s, err := loadBundled(ctx, path, &o.spec, &o.sizes, nil)
+	if err == nil {
+		s, err = s.In(device.LanguageOf(d))
+	}
 	if err != nil {
 		return refused(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
-	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
@@ -23,6 +22,7 @@ import (
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/device"
+	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/session"
 	"github.com/ndtune/ndtune/tune/spec"
@@ -77,6 +77,7 @@ all, the files have the name of the kernel in theirs.
    ndtune matmul tune --kernel bounds-tiled -m 1000 -n 777 -k 512 -o matmul.csv
    ndtune matmul tune --kernel hopper --size 2048
    ndtune matmul tune --kernel all --size 512
+   ndtune matmul tune --kernel tiled --device cuda
    ndtune matmul tune --kernel tiled --log tiled.jsonl --retry-failures
 
 A multiplication of 4096² takes a CPU a minute or more: choose a smaller --size there.`,
@@ -116,6 +117,7 @@ sizes, in two fifths of the time limit, unless a record (--tuned) has its config
    ndtune matmul bench --sizes 64,128,256 -o matmul.csv -o matmul.png
    ndtune matmul bench --kernel tiled --tuned matmul.jsonl --time-limit 1m
    ndtune matmul bench --kernel hopper,fast,fast-double --sizes 1024,33x65x97 --errors
+   ndtune matmul bench --kernel naive,tiled --device gpu,cuda
 
 What would take too much of the remaining time is left out with a note, the slowest first. Ctrl-C
 keeps the measurements so far.`,
@@ -146,7 +148,7 @@ func (o *benchOptions) flags() []cli.Flag {
 			"time at least N multiplications of each kernel or library at each size, fewer if they take seconds"),
 		flags.List(&o.libraries, "library", flags.CategoryEvaluation,
 			"look for OpenBLAS, cuBLAS and the CUDA runtime in `PATH` first: a file, a folder, or one with pip's packages; may be repeated"),
-		flags.Device(&o.device, ""),
+		flags.Device(&o.device, "; gpu,cuda: one card, for kernels in OpenCL C and in CUDA C"),
 		flags.Output(&o.outputs, "write the times to `FILE`: .csv, or as a picture .png, .svg or .pdf; may be repeated"),
 	}
 }
@@ -158,7 +160,7 @@ func runBench(ctx context.Context, t *ui.Console, o *benchOptions) error {
 		return err
 	}
 	defer b.Close()
-	fmt.Fprintf(t.Out, "Using: %s\n", b.Device.Name)
+	fmt.Fprintf(t.Out, "Using: %s\n", b.Devices[0].Name)
 	if err := b.TuneKernels(ctx); err != nil {
 		return err
 	}
@@ -183,7 +185,7 @@ func runBench(ctx context.Context, t *ui.Console, o *benchOptions) error {
 	if outputs := o.outputs.Value(); measured && len(outputs) > 0 {
 		var err error
 		for _, path := range outputs {
-			err = errors.Join(err, matmul.WriteFile(path, fmt.Sprintf("C = A·B, N × N: %s", b.Device.Name), cells))
+			err = errors.Join(err, matmul.WriteFile(path, fmt.Sprintf("C = A·B, N × N: %s", b.Devices[0].Name), cells))
 		}
 		if err != nil {
 			return err
@@ -245,7 +247,7 @@ func readShapes(flag, text string) (all []matmul.Shape, err error) {
 // newBench reads the records and chooses the device.
 func newBench(ctx context.Context, t *ui.Console, o *benchOptions) (*matmul.Bench, error) {
 	b := &matmul.Bench{
-		Sizes: o.shapes, TuneSizes: o.tuneShapes, Kernels: o.chosen,
+		Sizes: o.shapes, TuneSizes: o.tuneShapes,
 		Libraries: o.libraries.Value(), Iterations: o.iterations, Errors: o.errors,
 		Began: time.Now(), TimeLimit: o.timeLimit, LoopLimit: o.loopLimit, Note: t.Note,
 	}
@@ -253,7 +255,14 @@ func newBench(ctx context.Context, t *ui.Console, o *benchOptions) (*matmul.Benc
 		b.Sizes = each.Of(matmul.DefaultSizes, matmul.Square)
 	}
 	b.Tune = func(ctx context.Context, kernel string, s *spec.Spec, shape matmul.Shape, limit time.Duration) ([]string, error) {
-		return o.tune(ctx, t, b.Device, kernel, s, shape, limit)
+		return o.tune(ctx, t, b.DeviceFor(s.Problem.Language()), kernel, s, shape, limit)
+	}
+	var err error
+	if b.Devices, err = benchDevices(o.device); err != nil {
+		return nil, err
+	}
+	if err := b.Choose(o.chosen); err != nil {
+		return nil, ui.Wrong("--kernel: %w", err)
 	}
 	for _, path := range o.tuned.Value() {
 		r, err := ui.ReadRecord(ctx, path)
@@ -264,9 +273,30 @@ func newBench(ctx context.Context, t *ui.Console, o *benchOptions) (*matmul.Benc
 			return nil, ui.Wrong("--tuned %s: %w", path, err)
 		}
 	}
-	var err error
-	b.Device, err = job.SelectDevice(o.device)
-	return b, err
+	return b, nil
+}
+
+// benchDevices selects a device, or several in a list: one card by its names in OpenCL and CUDA.
+func benchDevices(selector string) (chosen []device.Listed, err error) {
+	all, err := device.ListFor(selector)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{selector}
+	if _, err := device.Select(all, selector); err != nil {
+		names = strings.Split(selector, ",")
+	}
+	for _, name := range names {
+		l, err := device.Select(all, name)
+		if err != nil {
+			return nil, err
+		}
+		chosen = append(chosen, l)
+		if first := chosen[0].Identity; len(chosen) > 1 && (first.IsCUDA() == l.Identity.IsCUDA() || !hardware.SameCard(*first, *l.Identity)) {
+			return nil, ui.Wrong("--device %s: want one device, or one card on OpenCL's platform and CUDA's, such as gpu,cuda", selector)
+		}
+	}
+	return chosen, nil
 }
 
 // tune searches a kernel in workers. A search that has not ended after twice its limit is

@@ -24,7 +24,9 @@ import (
 	"github.com/ndtune/ndtune/kernels"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/definition"
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/score"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/spec"
 )
@@ -163,7 +165,7 @@ func (t tutorial) load(ctx context.Context, to *ui.Console, o *tutorialOptions, 
 		if k.otherwise == "" {
 			return s, err
 		}
-		devices, failed := job.SelectDevices(o.Device)
+		devices, failed := job.SelectDevices(o.Device, source.OpenCL)
 		if failed != nil {
 			return nil, failed
 		}
@@ -184,12 +186,18 @@ func (t tutorial) load(ctx context.Context, to *ui.Console, o *tutorialOptions, 
 func (t tutorial) chosen(o *tutorialOptions) ([]tutorialKernel, error) {
 	kernel := o.kernel
 	chosen := slices.DeleteFunc(slices.Clone(t.kernels), func(k tutorialKernel) bool {
-		return kernel != k.name && (kernel != allKernels || k.apart)
+		return kernel != k.name && (kernel != allKernels || k.apart || device.NamesCUDA(o.Device) && !k.isInCUDA())
 	})
 	if len(chosen) == 0 {
 		return nil, ui.Wrong("--kernel %s: there are %s%s", kernel, strings.Join(t.Choices(), ", "), nearest.Hint(kernel, t.Choices()))
 	}
 	return chosen, t.checkSizes(o, chosen)
+}
+
+// isInCUDA reports whether there is the kernel in CUDA C.
+func (k tutorialKernel) isInCUDA() bool {
+	s, err := spec.LoadFS(kernels.FS, k.path, spec.Options{})
+	return err == nil && slices.Contains(s.Problem.Languages(), source.CUDA)
 }
 
 // checkSizes refuses a size of some kernels if all are compared, or if none of the chosen ones has it.
