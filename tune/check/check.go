@@ -231,18 +231,15 @@ func (k *checker) one(ctx context.Context, i, all int, j job) error {
 	var found []Finding
 	var of size
 	var err error
-	switch j.way {
-	case simulated:
+	if j.way == simulated {
 		found, of, err = k.simulate(ctx, i, j.configuration, c)
-	case sanitized:
-		c.Device = sanitizer
+	} else {
+		check := k.rehearse
+		if c.Device = k.Identity.Name; j.way == sanitized {
+			check, c.Device = k.sanitize, sanitizer
+		}
 		k.device.Lock()
-		found, of, err = k.sanitize(ctx, j.configuration, c)
-		k.device.Unlock()
-	case rehearsed:
-		c.Device = k.Identity.Name
-		k.device.Lock()
-		found, of, err = k.rehearse(ctx, j.configuration, c)
+		found, of, err = check(ctx, j.configuration, c)
 		k.device.Unlock()
 	}
 	c.Seconds = time.Since(began).Seconds()

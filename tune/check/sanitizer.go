@@ -1,12 +1,10 @@
 package check
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path"
@@ -75,13 +73,10 @@ func (k *checker) sanitize(ctx context.Context, c space.Configuration, into *Che
 		if err != nil {
 			return nil, of, err
 		}
-		found = append(found, s.found...)
-		if of == (size{}) {
-			of = s.size()
-		}
-		why := cmp.Or(by.Unchecked, s.fatal)
-		if why == "" && s.Done == nil {
-			why = unfinished(sanitizer, k.Limit, s.ended, "")
+		found, of = append(found, s.found...), cmp.Or(of, s.size())
+		why := by.Unchecked
+		if why == "" && (s.Done == nil || s.fatal != "") {
+			why = unfinished(sanitizer, k.Limit, s.ended, s.fatal)
 		}
 		switch {
 		case why == "" || len(s.found) > 0: // a fault that was found ends the launch
@@ -105,14 +100,9 @@ func (k *checker) watch(ctx context.Context, t work, p *problem.Problem, limit t
 	if s.said, err = runChild(ctx, t, nil, limit, into); err != nil {
 		return s, err
 	}
-	file, err := os.Open(log)
-	if err != nil {
-		s.fatal = sanitizer + " wrote no messages: " + err.Error()
-		return s, nil
-	}
+	text, _ := os.ReadFile(log) // without its last line if it is not there
 	defer os.Remove(log)
-	defer file.Close()
-	messages, fatal := readSanitizer(file)
+	messages, fatal := readSanitizer(string(text))
 	s.fatal = fatal
 	r := reader{problem: p, file: k.File}
 	if s.Ready != nil {
@@ -133,7 +123,7 @@ var sanitizerForms = []messageForm{
 }
 
 var (
-	sanitizerPrefix  = regexp.MustCompile(`^=========( *)(.*)$`)
+	sanitizerLine    = regexp.MustCompile(`(?m)^=========( *)(.*)$`)
 	sanitizerAccess  = regexp.MustCompile(`\b(Read|Write) access at `)
 	sanitizerPlace   = regexp.MustCompile(` in (.+?):(\d+)(?:[: ].*)?$`)
 	sanitizerAddress = regexp.MustCompile(`^(?:Address|Access (?:to|at)) 0x([0-9a-f]+)`)
@@ -142,45 +132,33 @@ var (
 
 // readSanitizer returns the messages about kernels in a log of compute-sanitizer. A race of one access with several others is a message
 // for each. Fatal says why the tool has not watched the process to its end, or is "".
-func readSanitizer(log io.Reader) (all []message, fatal string) {
-	lines := bufio.NewScanner(log)
-	lines.Buffer(nil, 1<<20)
+func readSanitizer(log string) (all []message, fatal string) {
+	early := "it ended early"
 	var current *message
-	ended := false
-	for lines.Scan() {
-		line := sanitizerPrefix.FindStringSubmatch(lines.Text())
-		if line == nil {
-			continue
-		}
-		text, beside := strings.TrimSpace(line[2]), len(line[1]) < 2
+	for _, line := range sanitizerLine.FindAllStringSubmatch(log, -1) {
+		text, indented := strings.TrimSpace(line[2]), len(line[1]) > 1
 		switch {
 		case strings.Contains(text, "SUMMARY:"):
-			current, ended = nil, true
-		case beside || text == "":
+			early = ""
+		case !indented:
 			current = nil
-			m := newMessage(text, sanitizerForms)
-			if m.Kind != "" {
-				m.read(text)
+			if m := newMessage(text, sanitizerForms); m.Kind != "" {
 				all = append(all, m)
 				current = &all[len(all)-1]
-			} else if fatal == "" && (strings.HasPrefix(text, "Error: ") || strings.HasPrefix(text, "Internal Sanitizer Error")) {
-				fatal = sanitizer + ": " + text
+				current.read(text)
+			} else if strings.HasPrefix(text, "Error: ") || strings.HasPrefix(text, "Internal Sanitizer Error") {
+				fatal = cmp.Or(fatal, text)
 			}
 		case current == nil:
-		case current.Kind == DataRace && sanitizerAccess.MatchString(text):
-			if len(current.Positions) > 1 {
-				all = append(all, message{Kind: DataRace, Text: current.Text, Space: current.Space, Positions: current.Positions[:1:1]})
+		default:
+			if current.Kind == DataRace && len(current.Positions) > 1 && sanitizerAccess.MatchString(text) {
+				all = append(all, message{Kind: DataRace, Space: current.Space, Positions: current.Positions[:1:1]})
 				current = &all[len(all)-1]
 			}
-			current.read(text)
-		default:
 			current.read(text)
 		}
 	}
-	if !ended && fatal == "" {
-		fatal = sanitizer + " ended early"
-	}
-	return all, fatal
+	return all, cmp.Or(fatal, early)
 }
 
 // read reads a line of the message.
@@ -214,21 +192,19 @@ func (r *reader) sanitized(m message) Finding {
 	if m.Space == "local" { // CUDA's word for the private memory of a thread
 		f.Memory = "private"
 	}
-	access := "read"
+	access := "write"
 	for _, p := range m.Positions {
+		if p.Instruction == "Read" {
+			access = "read"
+		}
 		if p.Line > 0 {
 			f.Where = append(f.Where, r.place(p.Location))
 		}
 	}
-	if m.Kind != DataRace && len(f.Where) > 1 { // a function and its callers: the first in the kernel's source counts
-		i := slices.IndexFunc(f.Where, func(l Location) bool { return l.Text != "" })
-		f.Where = f.Where[max(0, i):][:1]
-	}
 	if m.Kind == DataRace {
 		slices.SortStableFunc(f.Where, Location.compare)
-		if !slices.ContainsFunc(m.Positions, func(p position) bool { return p.Instruction == "Read" }) {
-			access = "write"
-		}
+	} else if i := slices.IndexFunc(f.Where, func(l Location) bool { return l.Text != "" }); len(f.Where) > 1 {
+		f.Where = f.Where[max(0, i):][:1] // of a function and its callers, the first in the kernel's source
 	}
 	r.locateBuffer(&f, m)
 	target := f.Memory + " memory"
@@ -250,17 +226,12 @@ func (r *reader) sanitized(m message) Finding {
 	case Misaligned:
 		f.Text = "the address is no multiple of the size of the type"
 	case Divergence:
-		_, reason, _ := strings.Cut(m.Text, " detected. ")
-		reason = cmp.Or(strings.TrimSuffix(reason, "."), m.Text)
-		f.Text = cmp.Or(divergences[reason], reason)
+		if f.Text = m.Text; strings.Contains(m.Text, "Divergent") {
+			_, of, _ := strings.Cut(strings.TrimSuffix(m.Text, "."), " in ")
+			f.Text = fmt.Sprintf("not all threads of the %s come here", of)
+		}
 	}
 	return f
-}
-
-// divergences says what is wrong at a barrier, by the words of compute-sanitizer.
-var divergences = map[string]string{
-	"Divergent thread(s) in block": "not all threads of the block come here",
-	"Divergent thread(s) in warp":  "not all threads of the warp come here",
 }
 
 // place returns a location in the source with its text. The tool names files without their folders, and the compiler has a name for the
@@ -272,15 +243,12 @@ func (r *reader) place(l Location) Location {
 			at, l.Text = p, strings.TrimSpace(text)
 		}
 	}
-	if at.File == "" && slices.Contains(unnamedCUDA, path.Base(filepath.ToSlash(l.File))) {
+	if at.File == "" && strings.HasSuffix(l.File, "<source>") {
 		at.File, l.Text = cmp.Or(r.file, l.File), strings.TrimSpace(r.lines[at])
 	}
 	l.File = cmp.Or(at.File, l.File)
 	return l
 }
-
-// unnamedCUDA are names of compilers for a source without a file.
-var unnamedCUDA = []string{"<source>", "default_program", "kernel.cu"}
 
 // locateBuffer finds the argument and the index of an address in global memory.
 func (r *reader) locateBuffer(f *Finding, m message) {
