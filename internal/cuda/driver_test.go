@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/internal/cuda"
@@ -40,6 +41,8 @@ var driverTests = map[string]struct {
 	"dynamic":   {"", testDynamicMemory},
 	"symbols":   {"", testSymbols},
 	"order":     {"device waits", testWaitLists},
+	"waiting":   {"device waits", testWaiting},
+	"released":  {"", testContextReleasedFirst},
 	"lost":      {"", testLostDevice},
 	"lazy":      {"device refuses contexts", testNoContextForBuilds},
 	"together":  {"", testSideBySide},
@@ -199,6 +202,7 @@ func testDevice(t *testing.T, r *rig) {
 const source = `
 // standin: scale is scale(y, x, 2); few is fill(y, 1); few allows 256; staged is fill(y, 2); large is scale(y, weights, 3)
 // standin: lost is nothing(); lost loses; slow is nothing(); slow takes 1000000000000000
+// standin: brief is nothing(); brief takes 20000000
 __constant__ float weights[4];
 extern "C" __global__ void scale(float *y, const float *x) { y[threadIdx.x] = 2 * x[threadIdx.x]; }
 extern "C" __global__ void few(float *y) { y[threadIdx.x] = 1; }
@@ -206,11 +210,12 @@ extern "C" __global__ void staged(float *y, int n) { extern __shared__ float s[]
 extern "C" __global__ void large(float *y) { y[threadIdx.x] = 3 * weights[threadIdx.x]; }
 extern "C" __global__ void lost(float *y) {}
 extern "C" __global__ void slow(float *y) {}
+extern "C" __global__ void brief(float *y) {}
 `
 
 func testArguments(t *testing.T, r *rig) {
 	p := r.program(source)
-	if names := must(p.KernelNames())(t); !slices.Equal(names, []string{"scale", "few", "staged", "large", "lost", "slow"}) {
+	if names := must(p.KernelNames())(t); !slices.Equal(names, []string{"scale", "few", "staged", "large", "lost", "slow", "brief"}) {
 		t.Error(names)
 	}
 	_, err := p.NewKernel("other")
@@ -340,6 +345,48 @@ func testWaitLists(t *testing.T, r *rig) {
 	}
 	fmt.Println("--- PASS: TestDriver/order")
 	os.Exit(0)
+}
+
+// What waits for a command, or for all of a queue, returns when the times of the command are known.
+func testWaiting(t *testing.T, r *rig) {
+	k, x := r.kernel(r.program(source), "brief"), r.buffer(1, 2)
+	r.check(k.SetArg(0, x))
+	for name, wait := range map[string]func(first, last *cl.Event) error{
+		"first":  func(first, _ *cl.Event) error { return first.Wait() },
+		"last":   func(_, last *cl.Event) error { return last.Wait() },
+		"finish": func(_, _ *cl.Event) error { return r.queue.Finish() },
+		"write":  func(_, _ *cl.Event) error { return r.queue.Write(x, 0, cl.Bytes([]float32{3})) },
+	} {
+		first := must(r.queue.EnqueueKernel(k, nil, []int{2}, []int{2}))(t)
+		last := must(r.queue.EnqueueKernel(k, nil, []int{2}, []int{2}))(t)
+		r.check(wait(first, last))
+		if p, err := first.Profile(); err != nil || p.Duration() != 20*time.Millisecond {
+			t.Errorf("%s: %v, %v", name, p.Duration(), err)
+		}
+		if _, err := last.Profile(); err != nil && name != "first" {
+			t.Errorf("%s: %v", name, err)
+		}
+		first.Release()
+		last.Release()
+	}
+}
+
+// Whatever was made in a context lives on when it is released; the context of the rig is not that of any call here.
+func testContextReleasedFirst(t *testing.T, r *rig) {
+	for _, make := range []func(*cl.Context) func(){
+		func(c *cl.Context) func() { return must(c.NewBufferFrom(0, []byte{1}))(t).Release },
+		func(c *cl.Context) func() {
+			p := must(c.NewProgram(source))(t)
+			r.check(p.Build(""))
+			must(p.Symbol("weights"))(t).Release()
+			return p.Release
+		},
+	} {
+		c := must(cl.NewContext(r.device))(t)
+		release := make(c)
+		c.Release()
+		release()
+	}
 }
 
 // After an illegal access, nothing works in this process, in the words of CUDA.
