@@ -202,7 +202,7 @@ func testDevice(t *testing.T, r *rig) {
 const source = `
 // standin: scale is scale(y, x, 2); few is fill(y, 1); few allows 256; staged is fill(y, 2); large is scale(y, weights, 3)
 // standin: lost is nothing(); lost loses; slow is nothing(); slow takes 1000000000000000
-// standin: brief is nothing(); brief takes 20000000
+// standin: greedy is nothing(); greedy fails; brief is nothing(); brief takes 20000000
 __constant__ float weights[4];
 extern "C" __global__ void scale(float *y, const float *x) { y[threadIdx.x] = 2 * x[threadIdx.x]; }
 extern "C" __global__ void few(float *y) { y[threadIdx.x] = 1; }
@@ -210,12 +210,13 @@ extern "C" __global__ void staged(float *y, int n) { extern __shared__ float s[]
 extern "C" __global__ void large(float *y) { y[threadIdx.x] = 3 * weights[threadIdx.x]; }
 extern "C" __global__ void lost(float *y) {}
 extern "C" __global__ void slow(float *y) {}
+extern "C" __global__ void greedy(float *y) {}
 extern "C" __global__ void brief(float *y) {}
 `
 
 func testArguments(t *testing.T, r *rig) {
 	p := r.program(source)
-	if names := must(p.KernelNames())(t); !slices.Equal(names, []string{"scale", "few", "staged", "large", "lost", "slow", "brief"}) {
+	if names := must(p.KernelNames())(t); !slices.Equal(names, []string{"scale", "few", "staged", "large", "lost", "slow", "greedy", "brief"}) {
 		t.Error(names)
 	}
 	_, err := p.NewKernel("other")
@@ -252,8 +253,11 @@ func testArguments(t *testing.T, r *rig) {
 }
 
 func testLaunches(t *testing.T, r *rig) {
-	k := r.kernel(r.program(source), "few")
-	r.check(k.SetArg(0, r.buffer(0, 0, 0, 0)))
+	p, y := r.program(source), r.buffer(0, 0, 0, 0)
+	k, greedy := r.kernel(p, "few"), r.kernel(p, "greedy")
+	r.check(k.SetArg(0, y))
+	r.check(greedy.SetArg(0, y))
+	r.fails(r.launch(greedy, []int{4}, []int{4}), cl.OutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: too many resources requested for launch")
 	if info := must(k.WorkGroupInfo())(t); info.MaxSize != 1024 {
 		t.Errorf("before it is on the device: %+v", info)
 	}
