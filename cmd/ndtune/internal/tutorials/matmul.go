@@ -25,6 +25,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/session"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/spec"
 )
 
@@ -278,7 +279,7 @@ func newBench(ctx context.Context, t *ui.Console, o *benchOptions) (*matmul.Benc
 
 // benchDevices selects a device, or several in a list: one card by its names in OpenCL and CUDA.
 func benchDevices(selector string) (chosen []device.Listed, err error) {
-	all, err := device.ListFor(selector)
+	all, err := device.ListFor(selector, source.OpenCL, source.CUDA)
 	if err != nil {
 		return nil, err
 	}
