@@ -141,6 +141,11 @@ func TestLimitsOfCUDA(t *testing.T) {
 		}
 	}
 	d := saxpy()
+	d.ProblemSize = []definition.Expr{"70368744177664"}
+	wide := mustProblem(t, d)
+	if got := wide.ExceededLimit(configurationOf(t, wide, nil), h200); !strings.HasSuffix(got, " blocks in dimension x > CUDA's limit 2147483647") {
+		t.Errorf("%q", got)
+	}
 	d.Kernel.Source, d.BlockSize[0] = saxpyInCUDA, "unroll - 1"
 	p := mustProblem(t, d)
 	if got := p.ExceededLimit(configurationOf(t, p, map[string]space.Value{"unroll": 1}), h200); got != noBlockSize {

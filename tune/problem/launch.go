@@ -2,6 +2,7 @@ package problem
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ndtune/ndtune/internal/figure"
@@ -22,11 +23,10 @@ type Launch struct {
 	LocalBytes []int
 }
 
-// CUDA has no driver that chooses block sizes, and a limit of the blocks in y and z, which is the same for all cards.
-const (
-	noBlockSize = "the block size is 0, which leaves it to the driver; CUDA C needs one"
-	maxCUDAGrid = 65535
-)
+// CUDA has no driver that chooses block sizes, and limits of the blocks in x, y and z, which are the same for all cards.
+const noBlockSize = "the block size is 0, which leaves it to the driver; CUDA C needs one"
+
+var maxCUDAGrid = [3]int{math.MaxInt32, 65535, 65535}
 
 func (l *Launch) exceededLimit(d hardware.Device) string {
 	r := l.NDRange
@@ -37,8 +37,8 @@ func (l *Launch) exceededLimit(d hardware.Device) string {
 		return noBlockSize
 	}
 	for i, n := range r.Grid {
-		if d.IsCUDA() && i > 0 && n > maxCUDAGrid {
-			return fmt.Sprintf("%d blocks in dimension %s > CUDA's limit %d", n, definition.Dimensions[i], maxCUDAGrid)
+		if d.IsCUDA() && n > maxCUDAGrid[i] {
+			return fmt.Sprintf("%d blocks in dimension %s > CUDA's limit %d", n, definition.Dimensions[i], maxCUDAGrid[i])
 		}
 	}
 	for i, n := range r.WorkGroup() {
