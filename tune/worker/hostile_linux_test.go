@@ -132,7 +132,7 @@ func hostileTimeout() time.Duration {
 // that cannot be made to stand still are among them with NDTUNE_LONG=1.
 func TestHostileKernels(t *testing.T) {
 	needPoCL(t)
-	for _, a := range withCUDA {
+	for _, a := range withCUDA(arrangements...) {
 		if a == waiting && os.Getenv("NDTUNE_LONG") == "" {
 			continue
 		}

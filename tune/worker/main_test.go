@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -130,10 +131,15 @@ const (
 	onCUDA   arrangement = "CUDA"     // as builders, with the kernel in CUDA C
 )
 
-var (
-	arrangements = []arrangement{whole, builders, waiting}
-	withCUDA     = []arrangement{whole, builders, waiting, onCUDA} // for kernels of inBoth, on the stand-in
-)
+var arrangements = []arrangement{whole, builders, waiting}
+
+// withCUDA returns arrangements, on the stand-in with that for kernels of inBoth.
+func withCUDA(all ...arrangement) []arrangement {
+	if standin.OnSystem() {
+		return all
+	}
+	return append(slices.Clone(all), onCUDA)
+}
 
 // inBoth returns a kernel in both languages: CUDA C is made of OpenCL C by words.
 func inBoth(name, openCL string) definition.Kernel {

@@ -31,7 +31,7 @@ func resultsByKey(o *tune.Outcome) map[string]tune.Result {
 // TestPoolAgreesWithAnEvaluator compares with an evaluator in this process.
 func TestPoolAgreesWithAnEvaluator(t *testing.T) {
 	t.Parallel()
-	for _, a := range withCUDA {
+	for _, a := range withCUDA(arrangements...) {
 		p := in(t, deviceFor(t, a), faulty(t, survivable...))
 		e, err := device.Open(deviceFor(t, a).Device, p, device.Options{})
 		if err != nil {
@@ -388,7 +388,7 @@ func TestTwoDevicesShareASearch(t *testing.T) {
 // driver, all that the process has on the device.
 func TestAKernelThatFailsInTheEnd(t *testing.T) {
 	t.Parallel()
-	for _, a := range []arrangement{whole, builders, onCUDA} {
+	for _, a := range withCUDA(whole, builders) {
 		p := mustProblem(t, definition.Definition{
 			Kernel: inBoth("late", `
 __kernel void late(__global float *y, volatile __global int *counter) {
