@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -316,6 +317,34 @@ def test_what_kernels_in_cuda_c_cannot_have(arguments: Any, more: Any, named: st
     source, params = "__global__ void k(double *a) {}", {"block_size_x": [32]}
     with pytest.raises(NotImplementedError, match=named):
         ndtune.tune_kernel("k", source, 1, arguments, params, **more)
+
+
+SAXPY = """extern "C" __global__ void saxpy(float *y, const float *x, const float a) {
+    const int i = blockIdx.x * block_size_x + threadIdx.x;
+    y[i] = a * x[i] + y[i];
+}"""
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="the stand-in for CUDA's driver needs gcc")
+@pytest.mark.parametrize("generated", [False, True])
+def test_cuda_c_on_the_stand_in(generated: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    standin = Path(__file__).parents[2] / "internal" / "standin"
+    library = tmp_path / "libstandin.so"
+    sources = [str(path) for path in (standin / "driver").glob("*.c")]
+    flags = ["-std=gnu11", "-shared", "-fPIC", "-fvisibility=hidden", "-o", str(library)]
+    subprocess.run(["gcc", *flags, *sources, "-lm", "-lpthread"], check=True)
+    for variable in ("NDTUNE_CUDA_LIBRARY", "NDTUNE_NVRTC_LIBRARY"):
+        monkeypatch.setenv(variable, str(library))
+    monkeypatch.setenv("NDTUNE_OPENCL_LIBRARY", str(tmp_path / "there-is-no-opencl.so"))
+    monkeypatch.setenv("STANDIN_PROFILES", str(standin / "profiles" / "nvidia-h200-cuda.profile"))
+    x, y = np.random.rand(2, 1024).astype(np.float32)
+    a = np.float32(2.5)
+    task: Any = ("saxpy", (lambda p: SAXPY) if generated else SAXPY, 1024, [y, x, a])
+    results, env = ndtune.tune_kernel(*task, {"block_size_x": [32, 64]}, answer=[a * x + y, None, None], lang="CUDA")
+    assert len(results) == 2 and all("__error__" not in r for r in results)
+    assert env["platform_name"] == "CUDA" and env["best_config"]["block_size_x"] in (32, 64)
+    after = ndtune.run_kernel(*task, {"block_size_x": 64}, lang="CUDA")
+    assert np.allclose(after[0], a * x + y) and after[2] == a
 
 
 def test_the_compiler_of_cuda_is_looked_for_beside_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
