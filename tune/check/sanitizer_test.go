@@ -148,6 +148,7 @@ while [ "$#" -gt 1 ]; do
 	esac
 	shift 2
 done
+[ ! -f "$(dirname "$0")/hangs" ] || exec tail -f /dev/null
 [ "$tool" != synccheck ] || { echo "========= COMPUTE-SANITIZER" > "$log"; exec kill -9 $$; }
 "$1"
 cat "$(dirname "$0")/$tool.txt" > "$log"
@@ -200,6 +201,13 @@ func TestASanitizedConfiguration(t *testing.T) {
 		run.Skipped[0] != "uninitialised memory: compute-sanitizer gave up: Error: Device not supported." ||
 		!strings.HasPrefix(run.Skipped[1], "divergent barriers: compute-sanitizer gave up: it ended early") {
 		t.Errorf("%+v", run)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "hangs"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.Limit = 300 * time.Millisecond
+	if r, err := Run(t.Context(), p, []space.Configuration{c}, o); err != nil || r.Runs[0].Unchecked != "compute-sanitizer did not finish within 300ms" {
+		t.Errorf("%v, %+v", err, r.Runs)
 	}
 	if f := r.Findings[0]; f.Text != "write-write race in shared memory" || f.Where[0].String() != "k.cu:1" || !strings.HasPrefix(f.Where[0].Text, "__global__ void k(") {
 		t.Errorf("%+v", f)
