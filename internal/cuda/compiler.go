@@ -45,10 +45,23 @@ var theCompiler = sync.OnceValues(func() (*compiler, error) {
 	case err != nil:
 		return nil, ErrNoCompiler
 	}
+	// That of the package for Python 13.0 looks for its builtins where the linker does, and not beside itself.
+	for _, builtins := range beside(l.Path, "libnvrtc-builtins.so*") {
+		_, _ = library.Open(builtins) // where this fails, a build says what is missing
+	}
 	l.StatusText = "nvrtcGetErrorString"
 	c := &compiler{Library: l, headers: headers(l.Path)}
 	return c, l.Call("nvrtcVersion", uintptr(unsafe.Pointer(&c.major)), uintptr(unsafe.Pointer(&c.minor)))
 })
+
+// beside returns the files in a library's folder that match a pattern, none if the linker has found the library by its name.
+func beside(path, pattern string) []string {
+	if !filepath.IsAbs(path) {
+		return nil
+	}
+	found, _ := filepath.Glob(filepath.Join(filepath.Dir(path), pattern))
+	return found
+}
 
 // roots are the folders where the toolkit or a Python with packages of NVIDIA may be.
 func roots() []string {
