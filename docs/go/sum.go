@@ -27,7 +27,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	devices, err := device.List()
+	devices, err := device.List(kernel.Problem.Language()) // those that take the kernel
 	if err != nil {
 		return err
 	}

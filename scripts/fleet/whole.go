@@ -148,7 +148,7 @@ func newAgain(path, selector string) (*again, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := device.List()
+	all, err := device.List(s.Problem.Language())
 	if err != nil {
 		return nil, err
 	}

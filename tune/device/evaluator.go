@@ -121,6 +121,10 @@ func Open(d *cl.Device, p *problem.Problem, o Options) (*Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
+	if takes := LanguageOf(identity); takes != p.Language() {
+		return nil, fmt.Errorf("%s of %s takes kernels in %s, and %s is one in %s",
+			identity.Name, identity.Platform, takes.Name(), p.KernelName(), p.Language().Name())
+	}
 	identity.Peaks, identity.Instruments = o.Peaks, o.Instruments
 	if o.Instruments == nil {
 		if identity.Instruments, err = Instruments(context.Background(), identity, p); err != nil {

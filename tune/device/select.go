@@ -154,11 +154,7 @@ type SelectionError struct {
 
 func (e *SelectionError) Error() string {
 	var b strings.Builder
-	there := "there are"
-	if !slices.ContainsFunc(e.Devices, func(l Listed) bool { return !l.isOfCUDA() }) {
-		there = "for a kernel in " + source.CUDA.Name() + ", " + there
-	}
-	fmt.Fprintf(&b, "device %q: %s; %s:", e.Selector, e.Problem, there)
+	fmt.Fprintf(&b, "device %q: %s; there are:", e.Selector, e.Problem)
 	for _, l := range e.Devices {
 		if l.isOfCUDA() {
 			fmt.Fprintf(&b, "\n  %s  %s (%s, for CUDA C)", l.Selector(), l.Name, l.Type) // the index may be another one beside OpenCL's devices

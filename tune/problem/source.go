@@ -37,7 +37,7 @@ func (p compiler) compileKernel() {
 		}
 		p.source = text
 	case len(k.IncludeDirs) > 0 && k.Source != "":
-		text, err := resolveText(p.ownName(k.Source), k.Source, "", k.IncludeDirs)
+		text, err := resolveText(k.Name+extensions[k.Language], k.Source, "", k.IncludeDirs)
 		p.add("kernel.source", err)
 		p.source = text
 	default:
@@ -46,14 +46,8 @@ func (p compiler) compileKernel() {
 	p.findLanguage()
 }
 
-// ownName returns the name of a source without a file, such as add.cl.
-func (p *Problem) ownName(text string) string {
-	k := p.definition.Kernel
-	if found, _ := source.LanguageOf(k.SourceName, text); cmp.Or(k.Language, found) == source.CUDA {
-		return p.KernelName() + ".cu"
-	}
-	return p.KernelName() + ".cl"
-}
+// extensions are those of the names of sources without a file, by what the definition says of the language.
+var extensions = map[source.Language]string{"": ".cl", source.OpenCL: ".cl", source.CUDA: ".cu"}
 
 // resolveText replaces the #include directives of a source that has no file. Names are relative to a folder,
 // which is not part of the text; "": only the other folders are searched.
@@ -152,7 +146,7 @@ func (p *Problem) makeSource(ctx context.Context, c space.Configuration, generat
 	}
 	// A name without folders: the text does not depend on the place of the specification.
 	k := p.definition.Kernel
-	if source, err = resolveText(p.ownName(source), source, within(k.Command.Dir, "."), k.IncludeDirs); err != nil {
+	if source, err = resolveText(p.KernelName()+extensions[k.Language], source, within(k.Command.Dir, "."), k.IncludeDirs); err != nil {
 		err = fmt.Errorf("kernel.command: %w", err)
 	}
 	return source, err

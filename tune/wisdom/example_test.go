@@ -47,7 +47,7 @@ func ExampleTuned() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	devices, err := device.List()
+	devices, err := device.List(p.Language())
 	if err != nil {
 		log.Fatal(err)
 	}

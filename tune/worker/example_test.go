@@ -64,7 +64,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	devices, err := device.List()
+	devices, err := device.List(problem.Language())
 	if err != nil {
 		log.Fatal(err)
 	}
