@@ -21,17 +21,10 @@
 #define NUMBERED(name, number, ...) CUDA_##name = number,
 enum { RESULTS(NUMBERED) };
 
-API int cuGetErrorName(int result, const char **to) {
 #define NAMED(name, number, text, words) case number: return *to = text, CUDA_OK;
-	switch (result) { RESULTS(NAMED) }
-	return CUDA_INVALID_VALUE;
-}
-
-API int cuGetErrorString(int result, const char **to) {
 #define DESCRIBED(name, number, text, words) case number: return *to = words, CUDA_OK;
-	switch (result) { RESULTS(DESCRIBED) }
-	return CUDA_INVALID_VALUE;
-}
+API int cuGetErrorName(int result, const char **to) { switch (result) { RESULTS(NAMED) default: return CUDA_INVALID_VALUE; } }
+API int cuGetErrorString(int result, const char **to) { switch (result) { RESULTS(DESCRIBED) default: return CUDA_INVALID_VALUE; } }
 
 static bool begun;
 static int broken; // the error of an earlier launch, that every later call of this process gives
@@ -63,10 +56,7 @@ API int cuDriverGetVersion(int *to) {
 
 API int cuDeviceGetCount(int *to) { return begun ? *to = cuda_count, CUDA_OK : CUDA_NOT_INITIALIZED; }
 
-API int cuDeviceGet(int *to, int i) {
-	DEVICE(i);
-	return *to = i, CUDA_OK;
-}
+API int cuDeviceGet(int *to, int i) { DEVICE(i); return *to = i, CUDA_OK; }
 
 static int copy_answer(int i, uint32_t param, void *to, size_t room) {
 	DEVICE(i);
@@ -83,10 +73,7 @@ API int cuDeviceGetAttribute(int *to, int number, int i) { return copy_answer(i,
 
 // Contexts: the primary one of each device.
 
-API int cuDevicePrimaryCtxSetFlags_v2(int i, unsigned flags) {
-	DEVICE(i);
-	return flags < 64 ? CUDA_OK : CUDA_INVALID_VALUE;
-}
+API int cuDevicePrimaryCtxSetFlags_v2(int i, unsigned flags) { DEVICE(i); return flags < 64 ? CUDA_OK : CUDA_INVALID_VALUE; }
 
 API int cuDevicePrimaryCtxRetain(Context **to, int i) {
 	DEVICE(i);
@@ -136,10 +123,12 @@ API int cuStreamCreate(Queue **to, unsigned flags) {
 	return flags > 1 ? CUDA_INVALID_VALUE : CUDA_OK;
 }
 
-API int cuStreamDestroy_v2(Queue *q) {
-	ENTER(q, QUEUE);
-	return release(q, QUEUE, CUDA_INVALID_HANDLE);
+static int destroyed(void *object, Kind kind) {
+	ENTER(object, kind);
+	return release(object, kind, CUDA_INVALID_HANDLE);
 }
+
+API int cuStreamDestroy_v2(Queue *q) { return destroyed(q, QUEUE); }
 
 // settle waits for what a stream has to do, and finds out what happened.
 static int settle(bool hung, uint64_t ready) {
@@ -149,20 +138,14 @@ static int settle(bool hung, uint64_t ready) {
 	return broken = here()->lost ? CUDA_ILLEGAL_ADDRESS : CUDA_OK;
 }
 
-API int cuStreamSynchronize(Queue *q) {
-	STREAM(q);
-	return settle(q->hung, q->ready);
-}
+API int cuStreamSynchronize(Queue *q) { STREAM(q); return settle(q->hung, q->ready); }
 
 API int cuStreamQuery(Queue *q) {
 	STREAM(q);
 	return q->hung || host_now() < q->ready ? CUDA_NOT_READY : settle(false, 0);
 }
 
-API int cuCtxSynchronize(void) {
-	ENTER(current, CONTEXT);
-	return settle(current->hung, current->ready);
-}
+API int cuCtxSynchronize(void) { ENTER(current, CONTEXT); return settle(current->hung, current->ready); }
 
 API int cuStreamWaitEvent(Queue *q, Event *e, unsigned flags) {
 	STREAM(q);
@@ -199,7 +182,8 @@ static Mem *allocate(void *owner, size_t size) {
 }
 
 // memory_at returns the memory that some bytes lie in, or NULL.
-static Mem *memory_at(const unsigned char *at, size_t size) {
+static Mem *memory_at(const void *address, size_t size) {
+	const unsigned char *at = address;
 	Mem *found = NULL;
 	lock();
 	for (int i = 0; i < memory_count && !found; i++)
@@ -233,30 +217,21 @@ API int cuMemFree_v2(unsigned char *at) {
 	return status || !at ? status : m && m->data == at && m->object.needs == &current->object ? free_memory(m) : release(at, MEM, CUDA_INVALID_VALUE);
 }
 
-API int cuMemcpyHtoDAsync_v2(unsigned char *to, const void *from, size_t size, Queue *q) {
+// copy copies if the addresses of the device are those of memory.
+static int copy(void *to, const void *from, size_t size, Queue *q, bool valid) {
 	STREAM(q);
-	if (!from || !memory_at(to, size))
-		return CUDA_INVALID_VALUE;
-	memcpy(to, from, size);
-	return end(q, size / 10);
-}
-
-API int cuMemcpyDtoHAsync_v2(void *to, const unsigned char *from, size_t size, Queue *q) {
-	STREAM(q);
-	if (!to || !memory_at(from, size))
-		return CUDA_INVALID_VALUE;
-	end(q, size / 10);
-	int status = settle(q->hung, q->ready);
-	memcpy(to, from, status ? 0 : size);
-	return status;
-}
-
-API int cuMemcpyDtoDAsync_v2(unsigned char *to, const unsigned char *from, size_t size, Queue *q) {
-	STREAM(q);
-	if (!memory_at(to, size) || !memory_at(from, size))
+	if (!to || !from || !valid)
 		return CUDA_INVALID_VALUE;
 	memmove(to, from, size);
 	return end(q, size / 10);
+}
+
+API int cuMemcpyHtoDAsync_v2(void *to, const void *from, size_t size, Queue *q) { return copy(to, from, size, q, memory_at(to, size)); }
+API int cuMemcpyDtoDAsync_v2(void *to, const void *from, size_t size, Queue *q) { return copy(to, from, size, q, memory_at(to, size) && memory_at(from, size)); }
+
+API int cuMemcpyDtoHAsync_v2(void *to, const void *from, size_t size, Queue *q) {
+	int failed = copy(to, from, size, q, memory_at(from, size));
+	return failed ? failed : cuStreamSynchronize(q); // the host's memory is not pinned
 }
 
 // Modules, from the machine code of nvrtc.c.
@@ -390,10 +365,7 @@ API int cuEventRecord(Event *e, Queue *q) {
 	return CUDA_OK;
 }
 
-API int cuEventSynchronize(Event *e) {
-	ENTER(e, EVENT);
-	return settle(e->status == 1, e->ready);
-}
+API int cuEventSynchronize(Event *e) { ENTER(e, EVENT); return settle(e->status == 1, e->ready); }
 
 API int cuEventElapsedTime(float *ms, Event *from, Event *to) {
 	ENTER(from, EVENT);
@@ -409,7 +381,4 @@ API int cuEventElapsedTime(float *ms, Event *from, Event *to) {
 	return CUDA_OK;
 }
 
-API int cuEventDestroy_v2(Event *e) {
-	ENTER(e, EVENT);
-	return release(e, EVENT, CUDA_INVALID_HANDLE);
-}
+API int cuEventDestroy_v2(Event *e) { return destroyed(e, EVENT); }

@@ -52,9 +52,7 @@ static void add_text(char **to, const char *text, const char *end) {
 
 API int nvrtcAddNameExpression(Program *p, const char *expression) {
 	PROGRAM_OF(p);
-	if (p->status != -1)
-		return RTC_NAMES_TOO_LATE;
-	return add_text(&p->names, expression, ";"), RTC_OK;
+	return p->status != -1 ? RTC_NAMES_TOO_LATE : (add_text(&p->names, expression, ";"), RTC_OK);
 }
 
 static const Signature *named(const Program *p, const char *expression) {
