@@ -27,7 +27,6 @@ import (
 type Draft struct {
 	Definition definition.Definition
 	Files      []string            // of the source, as the specification names them
-	CUDAFiles  []string            // of the source in CUDA C beside that in OpenCL C
 	Reference  string              // verify.spec
 	Head       []string            // comment lines at the beginning
 	Remarks    map[string][]string // comment lines above fields, such as arguments[0]
@@ -172,10 +171,8 @@ func (d *Draft) lines(field string, items []*yaml.Node) *yaml.Node {
 func (d *Draft) kernelNode() *yaml.Node {
 	k := d.Definition.Kernel
 	parts := []part{{"name", scalarNode(k.Name)}, {"language", given(k.Language)}}
-	if files := listNode(d.Files, scalarNode); len(d.CUDAFiles) > 0 {
-		parts = append(parts, part{"file", mapping(part{"opencl", files}, part{"cuda", listNode(d.CUDAFiles, scalarNode)})})
-	} else if files != nil {
-		parts = append(parts, part{"file", files})
+	if len(d.Files) > 0 {
+		parts = append(parts, part{"file", listNode(d.Files, scalarNode)})
 	} else {
 		parts = append(parts, part{"source", &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.LiteralStyle, Value: k.Source}})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -126,7 +127,7 @@ func copyFolder(files fstest.MapFS, folder string) error {
 
 // TestSymbol reads and writes an argument that is a symbol.
 func TestSymbol(t *testing.T) {
-	s := loaded(t, "kernel: {name: add, file: add.cu}\narguments:\n  - {name: c, type: float32, size: n, output: true}\n"+
+	s := loaded(t, "kernel: {name: add, language: cuda, file: add.cu}\narguments:\n  - {name: c, type: float32, size: n, output: true}\n"+
 		"  - {name: w, type: float32, size: 9, fill: ones, symbol: true}\n", Options{})
 	if w := s.Definition.Arguments[1]; !w.Symbol || w.Fill.Kind != array.Ones || !s.Problem.Arguments()[1].Kind.HasContent() {
 		t.Errorf("%+v", w)
@@ -136,8 +137,26 @@ func TestSymbol(t *testing.T) {
 	draft.Definition.Verify = nil
 	files["again.yaml"] = &fstest.MapFile{Data: draft.YAML()}
 	again, err := LoadFS(files, "again.yaml", Options{})
-	if err != nil || !reflect.DeepEqual(again.Definition.Arguments, s.Definition.Arguments) {
+	if err != nil || !reflect.DeepEqual(again.Definition.Arguments, s.Definition.Arguments) || again.Definition.Kernel.Language != source.CUDA {
 		t.Errorf("%v\n%s", err, draft.YAML())
+	}
+}
+
+// TestFilesOfTwoLanguages takes a specification in either of its languages.
+func TestFilesOfTwoLanguages(t *testing.T) {
+	both := loaded(t, "kernel: {name: add, file: {opencl: add.cl, cuda: [add.cu]}}\n", Options{})
+	cuda, err := both.In(source.CUDA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := both.SourceName(), cuda.SourceName(); a != "add.cl" || b != "add.cu" {
+		t.Errorf("sources %s and %s", a, b)
+	}
+	if alone := loaded(t, "kernel: {name: add, file: add.cu}\n", Options{}); alone.Problem.Digest() != cuda.Problem.Digest() {
+		t.Error("CUDA C of two files is another problem than CUDA C alone")
+	}
+	if same, err := both.In(source.OpenCL); err != nil || same != both {
+		t.Error("it is in OpenCL C already")
 	}
 }
 
