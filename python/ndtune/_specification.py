@@ -74,6 +74,8 @@ class Specification(Space):
         self.block_names = block_size_names or list(util.default_block_size_names)
         self.handlers: dict[str, Callable[[dict[str, Any]], Any]] = {}
         self.arguments = [Argument(i, a) for i, a in enumerate(arguments)]
+        self.symbols: list[Argument] = []
+        self.shared: list[dict[str, Any]] = []
         self._name_arguments()
         self.content: dict[str, Any] = {
             "kernel": self._kernel(compiler_options or []),
@@ -106,6 +108,16 @@ class Specification(Space):
     def restrict(self, given: Any, folder: str, max_threads: Any = "device.max_work_group_size") -> None:
         """Put Kernel Tuner's restrictions into the specification, see Space.restrictions."""
         self.content["restrictions"] = self.restrictions(given, folder, max_threads)
+
+    def add_memory(self, smem_args: Mapping[str, Any] | None, cmem_args: Mapping[str, Any] | None) -> None:
+        """Add the memory of CUDA C that is no argument: {"size": bytes} of each block, and symbols by their names."""
+        for name, value in (cmem_args or {}).items():
+            self.symbols.append(Argument(len(self.arguments), np.atleast_1d(value)))
+            self.symbols[-1].name = name
+        if smem_args is not None:
+            size = smem_args["size"]
+            text = self.expression(size, "smem_args") if callable(size) else self._whole(str(size), "smem_args")
+            self.shared = [{"name": "shared_memory", "type": "uint8", "local_size": text}]
 
     def _kernel(self, compiler_options: Sequence[str]) -> dict[str, Any]:
         options = [compiler_options] if isinstance(compiler_options, str) else list(compiler_options)
@@ -183,6 +195,7 @@ class Specification(Space):
             argument.entry(folder) | ({"output": True} if is_output else {})
             for argument, is_output in zip(self.arguments, outputs, strict=True)
         ]
+        self.content["arguments"] += [symbol.entry(folder) | {"symbol": True} for symbol in self.symbols] + self.shared
 
     def loaded(self, paths: Mapping[str, str], wanted: Sequence[bool]) -> list[Any]:
         """The outputs that the program wrote, as the user's arguments have them; None where wanted is false."""

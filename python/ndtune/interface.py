@@ -192,9 +192,9 @@ def _kernel(given: dict[str, Any], tune_params: Mapping[str, Any] | None) -> Ker
     kernel = Kernel(given["kernel_name"], given["kernel_source"], given["lang"], given["defines"])
     names = given["block_size_names"]
     if not given.get("simulation_mode") and kernel.ours:
-        why = "not yet for kernels in CUDA C" if kernel.is_cuda else "OpenCL kernels have no such arguments"
-        for memory in ("smem_args", "cmem_args", "texmem_args"):
+        for memory in ("texmem_args",) if kernel.is_cuda else ("smem_args", "cmem_args", "texmem_args"):
             if given[memory] is not None:
+                why = "CUDA 12 removed texture references" if kernel.is_cuda else "kernels in OpenCL C have none"
                 raise NotImplementedError(f"{memory}: {why}")
     kernel.check_arguments(given["arguments"])
     util.check_block_size_names(names)
@@ -207,7 +207,9 @@ def _kernel(given: dict[str, Any], tune_params: Mapping[str, Any] | None) -> Ker
 def _specification(kernel: Kernel, given: dict[str, Any], tune_params: Mapping[str, Sequence[Any]]) -> Specification:
     grid_div = [given[f"grid_div_{axis}"] for axis in "xyz"]
     names, options = given["block_size_names"], given["compiler_options"]
-    return Specification(kernel, given["problem_size"], given["arguments"], tune_params, grid_div, names, options)
+    made = Specification(kernel, given["problem_size"], given["arguments"], tune_params, grid_div, names, options)
+    made.add_memory(given["smem_args"], given["cmem_args"])
+    return made
 
 
 def _each_choice(given: dict[str, Any]) -> tuple[Results, dict[str, Any]]:
