@@ -208,7 +208,7 @@ func TestBudget(t *testing.T) {
 func TestCancelling(t *testing.T) {
 	t.Parallel()
 	needPoCL(t)
-	for _, a := range arrangements {
+	for _, a := range withCUDA(arrangements...) {
 		p := faulty(t, faultLoop, faultNone)
 		pool := newTestPool(t, a, p, Options{Workers: 2})
 		ctx, cancel := context.WithCancel(context.Background())
@@ -248,35 +248,37 @@ func spaceOf(t *testing.T, faults ...string) *space.Space {
 func TestRemeasureOfKernelsThatHaveTurned(t *testing.T) {
 	t.Parallel()
 	needPoCL(t)
-	p := faulty(t)
-	pool := openTestPool(t, whole, p, Options{Workers: 1, BuildTimeout: 2 * time.Second, KernelTimeout: time.Second})
-	var all []space.Configuration
-	for _, f := range []string{faultNone, faultDies, faultSlow, faultLoop, faultCompile} {
-		all = append(all, configurationOf(t, p, map[string]space.Value{"fault": f}))
-	}
-	times, err := pool.Remeasure(context.Background(), "", all, 3, false)
-	if err != nil || len(times) != len(all) {
-		t.Fatal(times, err)
-	}
-	reasons := []string{"", "the process ended", "", "took longer than", "compile: "}
-	for i, want := range []int{3, 0, 3, 0, 0} {
-		if len(times[i].Times) != want || !strings.Contains(times[i].Reason, reasons[i]) || want > 0 && times[i].Reason != "" {
-			t.Errorf("%s has the times %v, want %d, and %q", all[i], times[i], want, reasons[i])
+	for _, a := range withCUDA(whole) {
+		p := faulty(t)
+		pool := openTestPool(t, a, p, Options{Workers: 1, BuildTimeout: 2 * time.Second, KernelTimeout: time.Second})
+		var all []space.Configuration
+		for _, f := range []string{faultNone, faultDies, faultSlow, faultLoop, faultCompile} {
+			all = append(all, configurationOf(t, p, map[string]space.Value{"fault": f}))
 		}
-	}
-	want := 6 // two die, another shows who is to blame, two are ended in the first launch
-	if standin.OnSystem() {
-		want = 5 // where that counts as building, one is
-	}
-	if n := pool.Started(); n != want {
-		t.Errorf("%d workers were started, want %d", n, want)
+		times, err := pool.Remeasure(context.Background(), "", all, 3, false)
+		if err != nil || len(times) != len(all) {
+			t.Fatal(times, err)
+		}
+		reasons := []string{"", "the process ended", "", "took longer than", "compile: "}
+		for i, want := range []int{3, 0, 3, 0, 0} {
+			if len(times[i].Times) != want || !strings.Contains(times[i].Reason, reasons[i]) || want > 0 && times[i].Reason != "" {
+				t.Errorf("%s: %s has the times %v, want %d, and %q", a, all[i], times[i], want, reasons[i])
+			}
+		}
+		want := 6 // two die, another shows who is to blame, two are ended in the first launch
+		if standin.OnSystem() {
+			want = 5 // where that counts as building, one is
+		}
+		if n := pool.Started(); n != want {
+			t.Errorf("%s: %d workers were started, want %d", a, n, want)
+		}
 	}
 }
 
 // TestEarlyStop tells a pool of a best that is out of reach.
 func TestEarlyStop(t *testing.T) {
 	t.Parallel()
-	for _, a := range arrangements {
+	for _, a := range withCUDA(arrangements...) {
 		p := faulty(t, faultSlow)
 		pool := openTestPool(t, a, p, Options{Workers: 1, Iterations: 100, EarlyStop: 3})
 		pool.Observe(tune.Result{Status: tune.Correct, Objective: 1e-6, Times: []float64{1e-6}})
