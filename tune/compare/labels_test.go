@@ -47,6 +47,9 @@ func TestLabels(t *testing.T) {
 	if want := []string{"W7800 (AMD)", "EPYC 9004", "W7800 (rusticl)", "unknown device"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if got := Labels([]hardware.Device{named("H200", "NVIDIA CUDA", "1"), named("H200", hardware.CUDA, "1")}); got[0] != "H200 (NVIDIA OpenCL)" || got[1] != "H200 (CUDA C)" {
+		t.Errorf("one card on two platforms: %q", got)
+	}
 	if got := Labels([]hardware.Device{named("A", "P", "1"), named("A", "P", "2")}); got[1] != "A (driver 2)" {
 		t.Errorf("%q", got)
 	}

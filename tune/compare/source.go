@@ -98,10 +98,20 @@ func Labels(devices []hardware.Device) []string {
 
 // distinction returns a function for the text that tells devices of one name apart.
 func distinction(devices []hardware.Device, group []int) func(int, hardware.Device) string {
+	platform := func(d hardware.Device) string {
+		switch p := strings.TrimSpace(d.Platform); {
+		case d.IsCUDA():
+			return "CUDA C"
+		case p == "NVIDIA CUDA": // which is OpenCL
+			return "NVIDIA OpenCL"
+		default:
+			return p
+		}
+	}
 	for _, mark := range []func(hardware.Device) string{
 		func(d hardware.Device) string { return d.PCI },
-		func(d hardware.Device) string { return strings.TrimSpace(d.Platform) },
-		func(d hardware.Device) string { return d.PCI + prefixed(", ", strings.TrimSpace(d.Platform)) },
+		platform,
+		func(d hardware.Device) string { return d.PCI + prefixed(", ", platform(d)) },
 		func(d hardware.Device) string { return prefixed("driver ", strings.TrimSpace(d.Driver)) },
 		func(d hardware.Device) string { return prefixed("timer: ", d.Timer) },
 		func(d hardware.Device) string { return d.UUID },
