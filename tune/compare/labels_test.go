@@ -53,6 +53,15 @@ func TestLabels(t *testing.T) {
 	if got := Labels([]hardware.Device{named("A", "P", "1"), named("A", "P", "2")}); got[1] != "A (driver 2)" {
 		t.Errorf("%q", got)
 	}
+	var cards []hardware.Device // two, each on two platforms
+	for _, platform := range []string{"NVIDIA CUDA", hardware.CUDA} {
+		for _, pci := range []string{"0000:41:00.0", "0000:42:00.0"} {
+			cards = append(cards, hardware.Device{Name: "H200", Platform: platform, PCI: pci})
+		}
+	}
+	if got := Labels(cards); got[0] != "H200 (0000:41:00.0, NVIDIA CUDA)" || got[3] != "H200 (0000:42:00.0, CUDA)" {
+		t.Errorf("%q", got)
+	}
 	var all []string
 	for i := range 60 {
 		all = append(all, letters(i))
