@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 )
@@ -25,12 +26,12 @@ type conversation struct {
 }
 
 // talk starts the program as a worker.
-func talk(t *testing.T) *conversation {
+func talk(t *testing.T, variables ...string) *conversation {
 	t.Helper()
 	c := &conversation{t: t, answers: make(chan answer, 64)}
 	mark := nextMark()
 	c.command = exec.Command(os.Args[0])
-	c.command.Env = append(os.Environ(), environment+"=1", mark)
+	c.command.Env = append(append(os.Environ(), environment+"=1", mark), variables...)
 	c.command.Stderr = &c.errors
 	var err error
 	if c.in, err = c.command.StdinPipe(); err != nil {
@@ -161,12 +162,16 @@ func (c *conversation) ends(status int, printed string) {
 // greeting is what a pool says to a worker first.
 func greeting(t *testing.T, p *problem.Problem) *hello {
 	t.Helper()
+	return greetingFrom(t, testDevice(t), p)
+}
+
+func greetingFrom(t *testing.T, l device.Listed, p *problem.Problem) *hello {
+	t.Helper()
 	problem, err := p.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := testDevice(t)
-	return &hello{Selector: l.Selector(), Device: testIdentity(t), Problem: problem, Digest: p.Digest(), Iterations: 3}
+	return &hello{Selector: l.Selector(), Device: *l.Identity, Problem: problem, Digest: p.Digest(), Iterations: 3}
 }
 
 func (c *conversation) greet(h *hello) hardware.Device {

@@ -49,6 +49,29 @@ func TestProtocolOfABuilder(t *testing.T) {
 	c.ends(1, "")
 }
 
+// TestABuilderOfCUDANeedsNoContext: a process that only builds takes nothing of the device, which an evaluator does.
+func TestABuilderOfCUDANeedsNoContext(t *testing.T) {
+	if standin.OnSystem() {
+		t.Skip("needs a device that refuses contexts")
+	}
+	t.Parallel()
+	l := deviceFor(t, onCUDA)
+	p := in(t, l, faulty(t))
+	c := talk(t, standin.FaultsVariable+"=device refuses contexts")
+	h := greetingFrom(t, l, p)
+	h.Builds = true
+	c.greet(h)
+	c.say(request{Build: &job{Values: faultyValues(t, p, faultNone), WantBinary: true}})
+	if a := c.hear(); a.Built == nil || a.Built.Result.Status != "" || len(a.Built.Binary) == 0 {
+		t.Errorf("%+v", a)
+	}
+	evaluator := talk(t, standin.FaultsVariable+"=device refuses contexts")
+	evaluator.say(request{Hello: greetingFrom(t, l, p)})
+	if a := evaluator.hear(); !strings.Contains(a.Failed, "cuDevicePrimaryCtxRetain") {
+		t.Errorf("%+v", a)
+	}
+}
+
 func TestProtocolOfAnEvaluator(t *testing.T) {
 	t.Parallel()
 	p := faulty(t)
