@@ -35,5 +35,5 @@ def run(specification: Specification, device: str) -> dict[str, Any]:
         if answer.get("kind") != "result":
             raise NdtuneError(told(answer.get("error") or "\n".join(process.notes) or "the program ndtune has ended"))
         paths = answer.get("outputs", {})
-        loaded = {a.name: a.load(paths[a.name]) for a in specification.arguments if a.name in paths}
+        loaded = {a.name: a.load(paths[a.name], in_place=True) for a in specification.arguments if a.name in paths}
     return answer | {"outputs": loaded}

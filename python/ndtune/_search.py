@@ -185,6 +185,11 @@ class Search(Outcome):
         self.env |= {"iterations": self.task.iterations, "compiler_options": self.task.compiler_options}
         self.env["ndtune"] = line.get("tool", "")
         self._most_threads = device["max_work_group_size"]
+        if device["platform"] == "CUDA":
+            major, minor = map(int, device["platform_version"].split()[-1].split("."))
+            self.env |= {"cuda_version": 1000 * major + 10 * minor, "device_properties": device}
+            self.env |= {"uuid": device.get("uuid", ""), "pci_bus_id": device.get("pci", "").upper()}
+            self.env["compute_capability"] = device.get("architecture", "").removeprefix("sm_")
         self.progress.begin(device["name"], line.get("space_size"))
         if self.task.verbose and line.get("space_size"):
             self.progress.note(f"Searchspace has {line['space_size']} configurations after restrictions.")
@@ -358,12 +363,13 @@ def check_answer(place: int, argument: Any, expected: Any) -> np.ndarray:
     """The expected output of an argument as an array; what Kernel Tuner raises if they cannot be compared."""
     if isinstance(argument, np.generic):
         raise TypeError(f"Element {place} of expected results list is for a scalar, which no kernel changes: give None")
-    tensors = util.is_tensor(argument) and util.is_tensor(expected)
-    if not tensors and not (isinstance(argument, np.ndarray) and isinstance(expected, np.ndarray)):
+    if not all(util.is_array(value) for value in (argument, expected)) or (
+        util.is_tensor(argument) != util.is_tensor(expected)
+    ):
         raise TypeError(f"Element {place} of expected results list is not a numpy/cupy ndarray or torch Tensor.")
     ours, theirs = (util.on_host(value) for value in (argument, expected))
     what = f"Element {place} of the expected results list has a"
-    if not (np.can_cast(ours.dtype, theirs.dtype) if isinstance(argument, np.ndarray) else ours.dtype == theirs.dtype):
+    if not (np.can_cast(ours.dtype, theirs.dtype) if not util.is_tensor(argument) else ours.dtype == theirs.dtype):
         raise TypeError(
             f"{what} dtype that is not compatible with the dtype of the kernel output: {theirs.dtype} != {ours.dtype}."
         )

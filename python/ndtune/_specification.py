@@ -44,11 +44,12 @@ class Kernel:
         """Warn of arguments that do not fit the declaration of the kernel; TypeError for what is no list."""
         if not isinstance(arguments, Sequence):
             raise TypeError(f"arguments must be a list with one entry for each argument, not {type(arguments)}")
-        for i, a in enumerate(arguments):
-            if self.ours and not util.is_tensor(a) and hasattr(a, "__cuda_array_interface__"):
-                raise NotImplementedError(f"arguments[{i}] is on a GPU, as CuPy's arrays are: pass cupy.asnumpy(array)")
         if not self.generated:
             util.check_argument_list(self.name, self.text, arguments)
+
+    def device(self, platform: Any, device: Any) -> str:
+        """The device by the program's rules: platform and number, CUDA's number, or the text that the caller gave."""
+        return device if isinstance(device, str) else f"{'cuda' if self.is_cuda else platform}:{device}"
 
     @property
     def in_python(self) -> bool:
@@ -112,8 +113,10 @@ class Specification(Space):
     def add_memory(self, smem_args: Mapping[str, Any] | None, cmem_args: Mapping[str, Any] | None) -> None:
         """Add the memory of CUDA C that is no argument: {"size": bytes} of each block, and symbols by their names."""
         for name, value in (cmem_args or {}).items():
-            self.symbols.append(Argument(len(self.arguments), np.atleast_1d(value)))
+            self.symbols.append(Argument(len(self.arguments), np.atleast_1d(util.on_host(value))))
             self.symbols[-1].name = name
+            for i, argument in enumerate(self.arguments):
+                argument.name = f"arg{i}" if argument.name == name else argument.name
         if smem_args is not None:
             size = smem_args["size"]
             text = self.expression(size, "smem_args") if callable(size) else self._whole(str(size), "smem_args")
@@ -148,7 +151,7 @@ class Specification(Space):
         threads = util.get_thread_block_dimensions(params, self.block_names)
         size = util.get_problem_size(self.problem_size, params)
         grid = util.get_grid_dimensions(size, params, self.grid_div, self.block_names)
-        names = (self.block_names, "OpenCL", self.kernel.defines)
+        names = (self.block_names, "CUDA" if self.kernel.is_cuda else "OpenCL", self.kernel.defines)
         return util.prepare_kernel_string(self.kernel.name, text, params, grid, threads, *names)[1]
 
     def _problem_size(self) -> list[Any]:
@@ -181,11 +184,13 @@ class Specification(Space):
 
     def _name_arguments(self) -> None:
         """Give the arguments the names that the source declares, where it has one for each."""
-        for declared in util.declarations(self.kernel.name, self.kernel.text):
+        name, instance, _ = self.kernel.name.partition("<")  # of a template, whose types the declaration does not tell
+        for declared in util.declarations(name, self.kernel.text):
             found = [re.search(r"(\w+)\s*(\[\s*\])?\s*$", text) for text in declared]
             names = [match[1] for match in found if match]
             if len(declared) == len(set(names)) == len(self.arguments):
                 for argument, name, text in zip(self.arguments, names, declared, strict=True):
+                    text = "const" if instance and re.search(r"\bconst\b", text) else "" if instance else text
                     argument.declare(name if name not in self.tune_params else argument.name, text)
                 return
 
@@ -210,7 +215,7 @@ class Argument:
 
     def __init__(self, place: int, value: Any) -> None:
         self.value, self.name, self._raw, self._declared = value, f"arg{place}", False, ""
-        self._scalar = value = util.on_host(value) if util.is_tensor(value) else value
+        self._scalar = value = util.on_host(value) if util.is_array(value) else value
         self.array = np.ascontiguousarray(value) if isinstance(value, np.ndarray) else None
         if self.array is not None and self.array.size == 0:
             raise ValueError(f"arguments[{place}] is an array without elements: a buffer has at least one")
@@ -269,11 +274,23 @@ class Argument:
         """A copy of the argument."""
         return self.value.copy() if isinstance(self.value, np.ndarray) else self.value
 
-    def load(self, path: str) -> Any:
-        """The content of a file of the program, in the type and the shape of the user's argument."""
+    def load(self, path: str, *, in_place: bool = False) -> Any:
+        """The content of a file of the program, in the type and the shape of the user's argument.
+
+        That of an array of CuPy is one, too. in_place: an array on a GPU gets the content itself, as its kernel would
+        have written it.
+        """
         assert self.array is not None
         content = np.load(path).reshape(-1).view(self.array.dtype).reshape(self.array.shape)
-        return sys.modules["torch"].from_numpy(content) if util.is_tensor(self.value) else content
+        if in_place and util.on_device(self.value):
+            util.write_back(self.value, content)
+        if util.is_tensor(self.value):
+            return sys.modules["torch"].from_numpy(content)
+        if util.on_device(self.value) and hasattr(self.value, "set"):
+            made = self.value.copy()
+            made.set(content)
+            return made
+        return content
 
 
 def memory_for(size: int) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ndtune import util
 from ndtune.observers.observer import OutputObserver
 
 
@@ -47,7 +48,7 @@ class TunablePrecision(Tunable):
         if not isinstance(dtypes, Mapping):
             names = {"half": "float16", "f16": "float16", "float": "float32", "f32": "float32", "f64": "float64"}
             dtypes = {name: np.dtype(names.get(name, name)) for name in dtypes}
-        array = array if isinstance(array, np.generic) else np.asarray(array)
+        array = array if isinstance(array, np.generic) else util.on_host(array)
         super().__init__(param_key, {name: array.astype(dtype) for name, dtype in dtypes.items()})
 
 
@@ -100,7 +101,8 @@ class AccuracyObserver(OutputObserver):
 
     def process_output(self, answer: Any, output: Any) -> None:
         """Compute the error."""
-        self.result = max(self.metric(a, o) for a, o in zip(answer, output, strict=True) if a is not None)
+        pairs = [(util.on_host(a), util.on_host(o)) for a, o in zip(answer, output, strict=True) if a is not None]
+        self.result = max(self.metric(a, o) for a, o in pairs)
 
     def get_results(self) -> dict[str, Any]:
         """Return the error."""

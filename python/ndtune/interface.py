@@ -91,7 +91,7 @@ def tune_kernel(  # fmt: skip
         raise ValueError(f"iterations must be at least 1, not {iterations}")
     if not simulation_mode and any(hasattr(a, "param_key") for a in (*arguments, answer)):
         return _each_choice(asked)
-    where = ",".join(devices) if devices else _device(kernel, platform, device)
+    where = ",".join(kernel.device(platform, d) for d in devices or [device])
     if not simulation_mode:
         _process.prepare(where)
     wanted = _objectives(objective, objective_higher_is_better, objectives)
@@ -173,7 +173,7 @@ def run_kernel(  # fmt: skip
     specification = _specification(kernel, given, tune_params)
     if kernel.in_python:
         specification.content["kernel"]["source"] = specification.source(specification.plain(params))
-    answer = _run.run(specification, _device(kernel, platform, device))
+    answer = _run.run(specification, kernel.device(platform, device))
     outputs, reason = answer["outputs"], told(answer.get("reason", ""))
     if len(outputs) < sum(a.may_change for a in specification.arguments):
         status = "memory" if "local memory" in reason else answer["status"]
@@ -194,7 +194,9 @@ def _kernel(given: dict[str, Any], tune_params: Mapping[str, Any] | None) -> Ker
     if not given.get("simulation_mode") and kernel.ours:
         for memory in ("texmem_args",) if kernel.is_cuda else ("smem_args", "cmem_args", "texmem_args"):
             if given[memory] is not None:
-                why = "CUDA 12 removed texture references" if kernel.is_cuda else "kernels in OpenCL C have none"
+                why = "kernels in OpenCL C have none"
+                if kernel.is_cuda:
+                    why = "CUDA 12 removed texture references: pass the array as an argument"
                 raise NotImplementedError(f"{memory}: {why}")
     kernel.check_arguments(given["arguments"])
     util.check_block_size_names(names)
@@ -276,7 +278,7 @@ def check(  # fmt: skip
         with open(path, "w", encoding="utf-8") as file:
             json.dump(specification.content, file, ensure_ascii=False)
         asked = [_binary.find(), "check", path, "--format", "json", "--quiet"]
-        asked += ["--device", _device(kernel, platform, device), *options]
+        asked += ["--device", kernel.device(platform, device), *options]
         env = _binary.environment()
         said = subprocess.run(asked, env=env, capture_output=True, encoding="utf-8", check=False)
     if said.returncode > 1 or not said.stdout:
@@ -299,11 +301,6 @@ def _configurations(space: Space, restrictions: Any) -> list[tuple[Any, ...]]:
             rows &= {*_configurations(space, restrictions.more)}
         return sorted(rows, key=lambda row: space.order(dict(zip(space.names, row, strict=True))))
     return Searchspace(space.tune_params, restrictions, 10**9).list
-
-
-def _device(kernel: Kernel, platform: Any, device: Any) -> str:
-    """The device by the program's rules: platform and number, or the text that the caller gave."""
-    return device if isinstance(device, str) else f"{'cuda' if kernel.is_cuda else platform}:{device}"
 
 
 def _elsewhere(function: str, language: str, given: dict[str, Any]) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ndtune import _binary
+from ndtune._specification import Kernel
 from ndtune.integration import TuneResults
 from ndtune.interface import run_kernel
 
@@ -40,9 +41,12 @@ class PythonKernel:
     ) -> None:
         self.params = dict(params or {})
         if results_file:
-            listing = subprocess.run([_binary.find(), "devices", "--json"], capture_output=True, check=True)
+            kernel = Kernel(kernel_name, kernel_string, options.get("lang"), options.get("defines"))
+            command, env = [_binary.find(), "devices", "--json"], _binary.environment()
+            listing = subprocess.run(command, env=env, capture_output=True, check=True)
             names = {d["selector"]: d["name"] for d in json.loads(listing.stdout)}
-            self.params |= TuneResults(results_file).get_best_config(names[f"{platform}:{device}"], problem_size)
+            name = names[kernel.device(platform, device)]
+            self.params |= TuneResults(results_file).get_best_config(name, problem_size)
         self.inputs, self.outputs = (flags or [True] * len(arguments) for flags in (inputs, outputs))
         self._kernel, self._arguments = (kernel_name, kernel_string, problem_size), list(arguments)
         self._options = {"device": device, "platform": platform, "quiet": True, **options}

@@ -280,7 +280,7 @@ def declarations(kernel_name: str, kernel_string: str) -> list[list[str]]:
 def check_argument_list(kernel_name: str, kernel_string: str, args: Sequence[Any], lang: str | None = None) -> None:
     """Warn (UserWarning) if no declaration of the kernel fits its arguments; TypeError for what is no argument at all.
 
-    Arguments are NumPy arrays and scalars, tensors of torch, Tunable, and pyopencl's LocalMemory.
+    Arguments are NumPy arrays and scalars, other arrays (is_array), Tunable, and pyopencl's LocalMemory.
     """
     faults = [_misfit(declared, args) for declared in declarations(kernel_name, kernel_string)]
     if all(faults):
@@ -296,12 +296,12 @@ def _misfit(declared: list[str], args: Sequence[Any]) -> str:
     for i, (arg, text) in enumerate(zip(args, declared, strict=True)):
         if hasattr(arg, "param_key") or type(arg).__name__ == "LocalMemory":
             continue
-        if not isinstance(arg, (np.ndarray, np.generic)) and not is_tensor(arg):
+        if not isinstance(arg, np.generic) and not is_array(arg):
             raise TypeError(
                 f"Argument at position {i} of type: {type(arg)} should be of type np.ndarray, numpy scalar, "
                 "or HIP Python DeviceArray type"
             )
-        dtype = str(arg.dtype).removeprefix("torch.")
+        dtype = str(arg.dtype if hasattr(arg, "dtype") else on_host(arg).dtype).removeprefix("torch.")
         if (isinstance(arg, np.ndarray) and "*" not in text) or not check_argument_type(dtype, text):
             faults.append(f"Argument at position {i} of dtype: {dtype} does not match {text}.")
     return faults[0] if faults else ""
@@ -312,9 +312,31 @@ def is_tensor(value: Any) -> bool:
     return "torch" in sys.modules and isinstance(value, sys.modules["torch"].Tensor)
 
 
+def is_array(value: Any) -> bool:
+    """Whether a value is an array of NumPy, torch, CuPy or another library that tells its memory as these do."""
+    marks = ("__array_interface__", "__cuda_array_interface__", "__array__")
+    return not isinstance(value, (np.generic, type)) and (is_tensor(value) or any(hasattr(value, m) for m in marks))
+
+
+def on_device(value: Any) -> bool:
+    """Whether a value is an array in the memory of a GPU: what a kernel writes is to be seen there, too."""
+    return hasattr(value, "__cuda_array_interface__")
+
+
 def on_host(value: Any) -> np.ndarray:
-    """An array, a scalar or a tensor as NumPy has it."""
-    return np.asarray(value.detach().cpu() if is_tensor(value) else value)
+    """An array or a scalar as NumPy has it; those of a GPU (torch, CuPy, Numba, or with __array__) are copied."""
+    if is_tensor(value):
+        return np.asarray(value.detach().cpu())
+    fetch = next((name for name in ("get", "copy_to_host") if on_device(value) and hasattr(value, name)), None)
+    return np.asarray(getattr(value, fetch)() if fetch else value)
+
+
+def write_back(value: Any, content: np.ndarray) -> None:
+    """Give an array on a GPU another content, if its library can do so."""
+    if is_tensor(value):
+        value.detach().copy_(sys.modules["torch"].from_numpy(content))
+    elif store := getattr(value, "set", getattr(value, "copy_to_device", None)):
+        store(content)
 
 
 def check_tune_params_list(tune_params: Mapping[str, Any], observers: Any, simulation_mode: Any = False) -> None:
@@ -422,7 +444,10 @@ def prepare_kernel_string(  # fmt: skip
     kernel_name: str, kernel_string: str, params: Mapping[str, Any], grid: Sequence[int], threads: Sequence[int],
     block_size_names: Sequence[str], lang: str, defines: Mapping[str, Any] | None,
 ) -> tuple[str, str]:
-    """The name of the kernel, and its source after the macros: defines, else the grid, the work-group and params."""
+    """The name of the kernel, and its source after the macros: defines, else the grid, the work-group and params.
+
+    In CUDA C, loop_unroll_factor is a constant, and one that is 0 takes the pragma away.
+    """
     if defines is None:
         sizes = zip((*_GRID[: len(grid)], *block_size_names[: len(threads)]), (*grid, *threads), strict=True)
         defines = dict(sizes) | dict(params) | {"kernel_tuner": 1}
@@ -432,7 +457,13 @@ def prepare_kernel_string(  # fmt: skip
             raise ValueError(f"name is not a valid identifier: {name}")
         value = value(params) if callable(value) else value
         value = replace_param_occurrences(value, params) if isinstance(value, str) else str(value)
-        macros.append(f"#define {name} " + value.replace("\n", "\\\n") + "\n")
+        value = value.replace("\n", "\\\n")
+        if "loop_unroll_factor" not in name or lang.upper() not in ("CUDA", "HIP"):
+            macros.append(f"#define {name} {value}\n")
+        elif value == "0":
+            kernel_string = re.sub(rf"\n\s*#pragma\s+unroll\s+{name}\b", "\n", kernel_string)
+        else:
+            macros.append(f"constexpr int {name} = {value};\n")
     prefix = "".join(macros) + ("#line 1\n" if macros else "")
     return replace_param_occurrences(kernel_name, params), prefix + kernel_string
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -288,87 +287,6 @@ def test_other_languages_are_handed_over(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "kernel_tuner", None)
     with pytest.raises(ndtune.NdtuneError, match="install kernel_tuner"):
         ndtune.tune_kernel("k", "void k(int *a) {}", 1, [np.zeros(1, np.int32)], {"block_size_x": [1]}, lang="C")
-
-
-def test_kernels_in_cuda_c() -> None:
-    source, params = "template <int n> __global__ void k(int *a) {}", {"block_size_x": [32, 64], "count": [1]}
-    for lang in (None, "cuda", "cupy"):
-        kernel = Kernel("k<block_size_x + count>", source, lang, None)
-        content = Specification(kernel, 100, [np.zeros(4, np.int32)], params, (None,) * 3).content["kernel"]
-        assert kernel.ours and content["language"] == "cuda"
-        assert content["name"] == "k<{block_size_x} + {p_count}>"
-        assert content["build_options"] == ["-Dcount={p_count}"]
-
-
-@pytest.mark.parametrize(
-    ("size", "want"),
-    [
-        (400, "400"),
-        ("block_size_x * 4", "int(block_size_x * 4)"),
-        (lambda p: 4 * p["block_size_x"], "4 * block_size_x"),
-    ],
-)
-def test_memory_of_cuda_c_is_more_arguments(size: Any, want: str, tmp_path: Path) -> None:
-    kernel = Kernel("k", "__global__ void k(int *a) {}", None, None)
-    made = Specification(kernel, 100, [np.zeros(4, np.int32)], {"block_size_x": [32, 64]}, (None,) * 3)
-    made.add_memory({"size": size}, {"filter": np.arange(9, dtype=np.float32), "count": np.int32(7)})
-    made.write(str(tmp_path), [True])
-    _, symbol, count, shared = made.content["arguments"]
-    content = np.load(symbol.pop("fill")["file"])
-    assert symbol == {"name": "filter", "type": "float32", "size": 9, "symbol": True} and list(content) == [*range(9)]
-    assert (count["name"], count["type"], count["size"], count["symbol"]) == ("count", "int32", 1, True)
-    assert shared == {"name": "shared_memory", "type": "uint8", "local_size": want}
-
-
-class OnGPU:
-    __cuda_array_interface__ = {"version": 3}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "more", "named"),
-    [
-        ([OnGPU()], {}, "cupy.asnumpy"),
-        ([np.zeros(1)], {"texmem_args": {"texture": np.zeros(9)}}, "texmem_args"),
-    ],
-)
-def test_what_kernels_in_cuda_c_cannot_have(arguments: Any, more: Any, named: str) -> None:
-    source, params = "__global__ void k(double *a) {}", {"block_size_x": [32]}
-    with pytest.raises(NotImplementedError, match=named):
-        ndtune.tune_kernel("k", source, 1, arguments, params, **more)
-
-
-SAXPY = """__constant__ float filter[16];
-extern "C" __global__ void saxpy(float *y, const float *x, const float a) {
-    const int i = blockIdx.x * block_size_x + threadIdx.x;
-    y[i] = a * x[i] + y[i];
-}"""
-
-
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="the stand-in for CUDA's driver needs gcc")
-@pytest.mark.parametrize("generated", [False, True])
-def test_cuda_c_on_the_stand_in(generated: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    standin = Path(__file__).parents[2] / "internal" / "standin"
-    library = tmp_path / "libstandin.so"
-    sources = [str(path) for path in (standin / "driver").glob("*.c")]
-    flags = ["-std=gnu11", "-shared", "-fPIC", "-fvisibility=hidden", "-o", str(library)]
-    subprocess.run(["gcc", *flags, *sources, "-lm", "-lpthread"], check=True)
-    for variable in ("NDTUNE_CUDA_LIBRARY", "NDTUNE_NVRTC_LIBRARY"):
-        monkeypatch.setenv(variable, str(library))
-    monkeypatch.setenv("NDTUNE_OPENCL_LIBRARY", str(tmp_path / "there-is-no-opencl.so"))
-    monkeypatch.setenv("STANDIN_PROFILES", str(standin / "profiles" / "nvidia-h200-cuda.profile"))
-    x, y = np.random.rand(2, 1024).astype(np.float32)
-    a = np.float32(2.5)
-    task: Any = ("saxpy", (lambda p: SAXPY) if generated else SAXPY, 1024, [y, x, a])
-    more: Any = {
-        "lang": "CUDA",
-        "smem_args": {"size": "block_size_x * 4"},
-        "cmem_args": {"filter": np.ones(9, np.float32)},
-    }
-    results, env = ndtune.tune_kernel(*task, {"block_size_x": [32, 64]}, answer=[a * x + y, None, None], **more)
-    assert len(results) == 2 and all("__error__" not in r for r in results)
-    assert env["platform_name"] == "CUDA" and env["best_config"]["block_size_x"] in (32, 64)
-    after = ndtune.run_kernel(*task, {"block_size_x": 64}, **more)
-    assert np.allclose(after[0], a * x + y) and after[2] == a
 
 
 def test_the_compiler_of_cuda_is_looked_for_beside_the_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,4 +2,4 @@
 
 from ndtune.observers.observer import refused
 
-NCUObserver = refused("NCUObserver", "NVIDIA's performance counters are for CUDA")
+NCUObserver = refused("NCUObserver", "run one configuration in ncu --target-processes all")

@@ -2,4 +2,4 @@
 
 from ndtune.observers.observer import refused
 
-PMTObserver = refused("PMTObserver", "write a BenchmarkObserver that reads the instrument")
+PMTObserver = refused("PMTObserver", "NVMLObserver has nvml_energy; a BenchmarkObserver reads other instruments")

@@ -2,4 +2,4 @@
 
 from ndtune.observers.observer import refused
 
-TegraObserver = refused("TegraObserver", "write a BenchmarkObserver that reads the instrument")
+TegraObserver = refused("TegraObserver", "NVMLObserver has nvml_energy; a BenchmarkObserver reads other instruments")

@@ -1,0 +1,174 @@
+"""Kernels in CUDA C, on the stand-in for CUDA's driver and NVRTC: what Python sends, and what comes back."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ndtune
+from ndtune import util
+from ndtune._specification import Kernel, Specification
+from ndtune.kernelbuilder import PythonKernel
+
+SAXPY = """__constant__ float filter[16];
+extern "C" __global__ void saxpy(float *y, const float *x, const float a) {
+    const int i = blockIdx.x * block_size_x + threadIdx.x;
+    y[i] = a * x[i] + y[i];
+}"""
+X, Y = np.random.rand(2, 1024).astype(np.float32)
+A = np.float32(2.5)
+STANDIN = Path(__file__).parents[2] / "internal" / "standin"
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The stand-in, compiled."""
+    if shutil.which("gcc") is None:
+        pytest.skip("the stand-in for CUDA's driver needs gcc")
+    path = tmp_path_factory.mktemp("standin") / "libstandin.so"
+    flags = ["-std=gnu11", "-shared", "-fPIC", "-fvisibility=hidden", "-o", str(path)]
+    subprocess.run(["gcc", *flags, *map(str, (STANDIN / "driver").glob("*.c")), "-lm", "-lpthread"], check=True)
+    return path
+
+
+@pytest.fixture
+def cuda(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One card, a stand-in for an H200, and no OpenCL."""
+    for variable in ("NDTUNE_CUDA_LIBRARY", "NDTUNE_NVRTC_LIBRARY"):
+        monkeypatch.setenv(variable, str(library))
+    monkeypatch.setenv("NDTUNE_OPENCL_LIBRARY", str(library.parent / "there-is-no-opencl.so"))
+    monkeypatch.setenv("STANDIN_PROFILES", str(STANDIN / "profiles" / "nvidia-h200-cuda.profile"))
+
+
+class OnGPU:
+    """An array as CuPy has it, in the memory of the host."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self._array, self.dtype = array.copy(), array.dtype
+        self.__cuda_array_interface__ = {**array.__array_interface__, "version": 3}
+
+    def get(self) -> np.ndarray:
+        return self._array.copy()
+
+    def set(self, array: np.ndarray) -> None:
+        self._array[:] = array
+
+    def copy(self) -> "OnGPU":
+        return OnGPU(self._array)
+
+
+class OnHost:
+    """An array of a library that converts it for NumPy."""
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        return X
+
+
+def test_kernels_in_cuda_c() -> None:
+    source, params = "template <int n> __global__ void k(int *a) {}", {"block_size_x": [32, 64], "count": [1]}
+    for lang in (None, "cuda", "cupy"):
+        kernel = Kernel("k<block_size_x + count>", source, lang, None)
+        content = Specification(kernel, 100, [np.zeros(4, np.int32)], params, (None,) * 3).content["kernel"]
+        assert kernel.ours and content["language"] == "cuda"
+        assert content["name"] == "k<{block_size_x} + {p_count}>"
+        assert content["build_options"] == ["-Dcount={p_count}"]
+
+
+@pytest.mark.parametrize(
+    ("size", "want"),
+    [
+        (400, "400"),
+        ("block_size_x * 4", "int(block_size_x * 4)"),
+        (lambda p: 4 * p["block_size_x"], "4 * block_size_x"),
+    ],
+)
+def test_memory_of_cuda_c_is_more_arguments(size: Any, want: str, tmp_path: Path) -> None:
+    kernel = Kernel("k", "__global__ void k(int *a) {}", None, None)
+    made = Specification(kernel, 100, [np.zeros(4, np.int32)], {"block_size_x": [32, 64]}, (None,) * 3)
+    made.add_memory({"size": size}, {"filter": np.arange(9, dtype=np.float32), "count": np.int32(7)})
+    made.write(str(tmp_path), [True])
+    _, symbol, count, shared = made.content["arguments"]
+    content = np.load(symbol.pop("fill")["file"])
+    assert symbol == {"name": "filter", "type": "float32", "size": 9, "symbol": True} and list(content) == [*range(9)]
+    assert (count["name"], count["type"], count["size"], count["symbol"]) == ("count", "int32", 1, True)
+    assert shared == {"name": "shared_memory", "type": "uint8", "local_size": want}
+
+
+def test_what_kernels_in_cuda_c_cannot_have() -> None:
+    source, texture = "__global__ void k(double *a) {}", {"texture": np.zeros(9)}
+    with pytest.raises(NotImplementedError, match="texmem_args: CUDA 12 .* pass the array as an argument"):
+        ndtune.tune_kernel("k", source, 1, [np.zeros(1)], {"block_size_x": [32]}, texmem_args=texture)
+
+
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("generated", [False, True])
+def test_a_search_and_a_launch(generated: bool) -> None:
+    task: Any = ("saxpy", (lambda p: SAXPY) if generated else SAXPY, 1024, [Y, X, A])
+    more: Any = {
+        "lang": "CUDA",
+        "smem_args": {"size": "block_size_x * 4"},
+        "cmem_args": {"filter": OnGPU(np.ones(9, np.float32))},
+        "compiler_options": ["--std=c++17", "-use_fast_math"],
+    }
+    results, env = ndtune.tune_kernel(*task, {"block_size_x": [32, 64]}, answer=[A * X + Y, None, None], **more)
+    assert len(results) == 2 and all("__error__" not in r for r in results)
+    assert env["platform_name"] == "CUDA" and env["best_config"]["block_size_x"] in (32, 64)
+    assert (env["cuda_version"], env["compute_capability"], env["pci_bus_id"]) == (13000, "90", "0000:00:06.0")
+    assert env["device_properties"]["compute_units"] == 132 and len(env["uuid"]) == 36
+    after = ndtune.run_kernel(*task, {"block_size_x": 64}, **more)
+    assert np.allclose(after[0], A * X + Y) and after[2] == A
+
+
+@pytest.mark.usefixtures("cuda")
+def test_arrays_on_a_gpu() -> None:
+    y, expected = OnGPU(Y), OnGPU(A * X + Y)
+    task: Any = ("saxpy", SAXPY, 1024, [y, OnHost(), A])
+    outputs: list[Any] = []
+
+    def verify(answer: Any, output: Any, atol: float) -> bool:
+        outputs.append(output[0])
+        return np.allclose(answer[0].get(), output[0].get())
+
+    for more in ({}, {"verify": verify}):
+        results, _ = ndtune.tune_kernel(*task, {"block_size_x": [32, 64]}, answer=[expected, None, None], **more)
+        assert len(results) == 2 and all("__error__" not in r for r in results)
+    assert len(outputs) >= 2 and isinstance(outputs[0], OnGPU)
+    assert (y.get() == Y).all()  # a search leaves the array as it was
+    after = ndtune.run_kernel(*task, {"block_size_x": 64})
+    assert isinstance(after[0], OnGPU) and np.allclose(after[0].get(), A * X + Y)
+    assert np.allclose(y.get(), A * X + Y)  # a launch does what the kernel does
+    assert PythonKernel("saxpy", SAXPY, 1024, [y, X, A], {"block_size_x": 64})(y, X, A)[0] is not X
+    assert np.allclose(y.get(), 2 * A * X + Y)
+
+
+@pytest.mark.usefixtures("cuda")
+def test_a_wrong_answer_on_a_gpu_is_found() -> None:
+    task: Any = ("saxpy", SAXPY, 1024, [Y, X, A], {"block_size_x": [32]})
+    results, _ = ndtune.tune_kernel(*task, answer=[OnGPU(X), None, None])
+    assert isinstance(results[0]["__error__"], util.VerificationFailedConfig)
+
+
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("defines", [None, {}, {"twice": lambda p: 2 * p["block_size_x"]}])
+def test_templates(defines: Any) -> None:
+    source = """// standin: add is add(c, a, b)
+    template <typename T, int threads> __global__ void add(T *c, const T *a, const T *b, int n) {}"""
+    task: Any = ("add<float, block_size_x>", source, 1024, [np.zeros_like(X), X, Y, np.int32(1024)])
+    params = {"block_size_x": [32, 64]}
+    results, _ = ndtune.tune_kernel(*task, params, answer=[X + Y, None, None, None], defines=defines)
+    assert len(results) == 2 and all("__error__" not in r for r in results)
+    assert np.allclose(ndtune.run_kernel(*task, {"block_size_x": 64}, defines=defines)[0], X + Y)
+
+
+def test_factors_of_unrolled_loops() -> None:
+    source = "\n    #pragma unroll loop_unroll_factor_k\n    for (;;);"
+    for lang, factor, want in [
+        ("CUDA", 8, "constexpr int loop_unroll_factor_k = 8;\n#line 1\n" + source),
+        ("CUDA", 0, "\n\n    for (;;);"),
+        ("OpenCL", 8, "#define loop_unroll_factor_k 8\n#line 1\n" + source),
+    ]:
+        params = {"loop_unroll_factor_k": factor}
+        assert util.prepare_kernel_string("k", source, params, (), (), (), lang, params)[1] == want
