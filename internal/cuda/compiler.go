@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -196,8 +197,12 @@ func compile(source, options, architecture string) (*code, string, *Failure) {
 
 func (c *compiler) compile(source string, r request) (*code, string, *Failure) {
 	var program uintptr
+	name, header, given := library.CString("cub/cub.cuh"), (*byte)(nil), uintptr(0)
+	if text := c.cub(); text != "" && strings.Contains(source, "cub/cub.cuh") {
+		header, given = library.CString(text), 1
+	}
 	if err := c.Call("nvrtcCreateProgram", uintptr(unsafe.Pointer(&program)), uintptr(unsafe.Pointer(library.CString(source))),
-		uintptr(unsafe.Pointer(library.CString(programName))), 0, 0, 0); err != nil {
+		uintptr(unsafe.Pointer(library.CString(programName))), given, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&name))); err != nil {
 		return nil, "", failure("nvrtcCreateProgram", err)
 	}
 	defer func() { _ = c.Call("nvrtcDestroyProgram", uintptr(unsafe.Pointer(&program))) }()
@@ -240,6 +245,19 @@ func (c *compiler) compile(source string, r request) (*code, string, *Failure) {
 }
 
 // fetch returns what NVRTC has of a program, nil if there is nothing.
+// cub returns a text in place of <cub/cub.cuh>, which NVRTC does not compile: all headers for a block and for a warp. It is "" without cub.
+func (c *compiler) cub() (text string) {
+	for _, folder := range c.headers {
+		for _, pattern := range []string{"cub/block/block_*.cuh", "cub/warp/warp_*.cuh"} {
+			found, _ := filepath.Glob(filepath.Join(folder, pattern))
+			for _, file := range found {
+				text += "#include <" + path.Dir(pattern) + "/" + filepath.Base(file) + ">\n"
+			}
+		}
+	}
+	return text
+}
+
 func (c *compiler) fetch(program uintptr, function string) []byte {
 	var size uintptr
 	if err := c.Call(function+"Size", program, uintptr(unsafe.Pointer(&size))); err != nil || size == 0 {

@@ -203,7 +203,7 @@ func TestHeaders(t *testing.T) {
 	}
 	built(t, `
 #include <cuda_fp16.h>
-#include <cub/block/block_reduce.cuh>
+#include <cub/cub.cuh>
 __global__ void f(const __half *a, float *out)
 {
     typedef cub::BlockReduce<float, 128> Reduce;

@@ -81,3 +81,9 @@ def test_notes(name: str, options: dict[str, Any], used: str, note: str) -> None
 def test_refused(name: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         planned(name, options)
+
+
+def test_strategies_are_attributes_as_modules_are() -> None:
+    assert planned(strategies.minimize, {}).asked == planned("minimize", {}).asked
+    with pytest.raises(AttributeError, match="has no attribute 'maximize'"):
+        _ = strategies.maximize

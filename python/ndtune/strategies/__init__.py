@@ -28,7 +28,14 @@ _TABLE: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("table.j
 _OWN = ("auto", "prior_ranking")
 COMMON = ("max_fevals", "time_limit", "x0", "searchspace_construction_options")
 
-strategy_map = {name: SimpleNamespace(_options=entry["options"]) for name, entry in _TABLE.items()}
+strategy_map = {name: SimpleNamespace(_options=entry["options"], _name=name) for name, entry in _TABLE.items()}
+
+
+def __getattr__(name: str) -> Any:
+    """A strategy as an attribute, as Kernel Tuner has modules: `strategy=ndtune.strategies.minimize`."""
+    if name in strategy_map:
+        return strategy_map[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @dataclass
@@ -55,7 +62,7 @@ def plan(
     Raises ValueError for an unknown name, option or value, as Kernel Tuner does.
     """
     options = dict(options or {})
-    strategy = strategy or "brute_force"
+    strategy = getattr(strategy, "_name", strategy) or "brute_force"
     common = {name: options.pop(name) for name in COMMON if name in options and strategy != "brute_force"}
     if callable(getattr(strategy, "tune", None)):
         made = Plan(type(strategy).__name__, type(strategy).__name__, object=strategy)
