@@ -76,6 +76,7 @@ class Search(Outcome):
             self._process = stack.enter_context(Process(arguments, self._line, callbacks))
             # The program loads drivers from here on.
             content |= self._objectives()
+            specification.add_other_language(folder)
             specification.restrict(task.restrictions, folder)
             if verification := self._verification(folder):
                 content["verify"] = verification
@@ -178,7 +179,9 @@ class Search(Outcome):
         return key_of(self.task.space.values(self.task.space.configuration(line["configuration"])))
 
     def _header(self, line: dict[str, Any]) -> None:
-        device = line["device"]
+        device, kernel = line["device"], self._specification.kernel
+        if kernel.both and kernel.is_cuda != (device["platform"] == "CUDA"):
+            self._failure = NdtuneError(f"{device['name']} of {device['platform']} takes no kernels in {kernel.lang}")
         names = {"platform_name": "platform", "platform_version": "platform_version", "device_name": "name"}
         names |= {"device_version": "version", "opencl_c_version": "opencl_c_version", "driver_version": "driver"}
         self.env |= {name: device.get(ours, "") for name, ours in names.items()}

@@ -28,6 +28,12 @@ class Kernel:
 
     def __init__(self, name: str, source: Any, lang: str | None, defines: Mapping[str, Any] | None) -> None:
         self.name, self.defines = name, defines
+        self.both = {language.upper(): text for language, text in source.items()} if isinstance(source, Mapping) else {}
+        if self.both:
+            if set(self.both) != {"OPENCL", "CUDA"}:
+                raise ValueError(f"kernel_source has the languages {', '.join(source)}: it needs OpenCL and CUDA")
+            lang = lang or "OpenCL"
+            source = self.both["OPENCL" if lang.upper() == "OPENCL" else "CUDA"]
         self.sources = source if isinstance(source, list) else [source]
         self.generated = callable(self.sources[0])
         if lang is None and self.generated:
@@ -193,6 +199,20 @@ class Specification(Space):
                     text = "const" if instance and re.search(r"\bconst\b", text) else "" if instance else text
                     argument.declare(name if name not in self.tune_params else argument.name, text)
                 return
+
+    def add_other_language(self, folder: str) -> None:
+        """Name the sources of both languages, so that the searches in each are of one problem and can be compared."""
+        if not self.kernel.both or self.kernel.in_python:
+            return
+        files = {}
+        for language, source in self.kernel.both.items():
+            path = source
+            if not isinstance(source, os.PathLike) and not util.looks_like_a_filename(source):
+                path = os.path.join(folder, f"kernel.{language}")
+                util.write_file(path, source)
+            files[language.lower()] = os.path.abspath(path)
+        part = self.content["kernel"]
+        self.content["kernel"] = {k: v for k, v in part.items() if k not in ("source", "language")} | {"file": files}
 
     def write(self, folder: str, outputs: Sequence[bool]) -> None:
         """Write the data of the arguments into a folder, and name the outputs."""

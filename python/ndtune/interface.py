@@ -60,7 +60,8 @@ def tune_kernel(  # fmt: skip
     """Find the fastest configuration of a kernel: Kernel Tuner's arguments, and after the star ndtune's own.
 
     Kernel Tuner's documentation says what its arguments mean; docs/from-kernel-tuner.md says what differs. Times are in
-    ms. Own arguments:
+    ms. kernel_source may have a source for each language, {"OpenCL": "add.cl", "CUDA": "add.cu"}, among which lang
+    chooses, OpenCL by default. Own arguments:
 
     strict: raise for the first kernel that does not compile, fails or gives a wrong output, as Kernel Tuner does;
         else such failures are results with the keys `__error__` and `reason`.

@@ -152,23 +152,22 @@ class Results(list[dict[str, Any]]):
 
     def report(self, path: str | os.PathLike[str] | None = None) -> Any:
         """The report of ndtune: embedded in a notebook, or written to `path` as a page of its own (.html)."""
-        if not self.lines:
-            raise ValueError("report: these results have no run log, such as those of a simulation or of a plain list")
-        with tempfile.TemporaryDirectory(prefix="ndtune-") as folder:
-            log, page = os.path.join(folder, "run.jsonl"), os.path.join(folder, "report.html")
-            with open(log, "w", encoding="utf-8") as f:
-                f.writelines(line.rstrip("\n") + "\n" for line in self.lines)
-            embedded = ["--fragment"] if path is None else []
-            made = subprocess.run([find(), "report", log, "-o", page, *embedded], capture_output=True, text=True)
-            if made.returncode:
-                raise RuntimeError(made.stderr.strip())
-            with open(page, encoding="utf-8") as f:
-                text = f.read()
+        _, text = _ask_program("report", [self], ".html", ["--fragment"] if path is None else [])
         if path is None:
             return Html(text)
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
         return None
+
+    def compare(self, *others: Results) -> Any:
+        """The comparison of these results with others of the same problem: what the best of each costs elsewhere.
+
+        They are those of other devices, or of the other language, if kernel_source had a source for each. A notebook
+        shows tables, print a text (docs/compare.md).
+        """
+        if not others:
+            raise TypeError("compare: give the results of another device or language")
+        return Comparison(*_ask_program("compare", [self, *others], ".md"))
 
     def _configuration(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(row[n] for n in self.tune_params)
@@ -249,6 +248,38 @@ class Results(list[dict[str, Any]]):
             f'<text x="{left}" y="10">{html.escape(self._label(self.objective))}, line: best so far</text>'
             f'<g opacity=".45">{dots}</g><path d="{path}" fill="none" stroke="{ACCENT}" stroke-width="2"/></svg>'
         )
+
+
+def _ask_program(command: str, results: Sequence[Results], kind: str, options: Sequence[str] = ()) -> tuple[str, str]:
+    """What a command of the program prints of the run logs of results, and the file of a kind that it writes."""
+    with tempfile.TemporaryDirectory(prefix="ndtune-") as folder:
+        made = os.path.join(folder, "made" + kind)
+        logs: list[str] = []
+        for one in results:
+            if not one.lines:
+                what = "results without a run log, such as those of a simulation or of a plain list"
+                raise ValueError(f"{command}: {what}")
+            logs.append(os.path.join(folder, f"run{len(logs)}.jsonl"))
+            with open(logs[-1], "w", encoding="utf-8") as f:
+                f.writelines(line.rstrip("\n") + "\n" for line in one.lines)
+        said = subprocess.run([find(), command, *logs, "-o", made, *options], capture_output=True, encoding="utf-8")
+        if not os.path.exists(made):
+            raise RuntimeError(said.stderr.strip())
+        with open(made, encoding="utf-8") as f:
+            return said.stdout, f.read()
+
+
+class Comparison:
+    """A comparison of results: a text, and tables in a notebook."""
+
+    def __init__(self, text: str, markdown: str) -> None:
+        self.text, self.markdown = text, markdown
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown
 
 
 class Html:

@@ -172,3 +172,35 @@ def test_factors_of_unrolled_loops() -> None:
     ]:
         params = {"loop_unroll_factor_k": factor}
         assert util.prepare_kernel_string("k", source, params, (), (), (), lang, params)[1] == want
+
+
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("as_files", [True, False])
+def test_both_languages(library: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, as_files: bool) -> None:
+    monkeypatch.setenv("NDTUNE_OPENCL_LIBRARY", str(library))
+    profiles = [str(STANDIN / "profiles" / f"nvidia-h200{kind}.profile") for kind in ("", "-cuda")]
+    monkeypatch.setenv("STANDIN_PROFILES", ":".join(profiles))  # the card as a device of both platforms
+    opencl = "__kernel void saxpy(__global float *y, __global const float *x, const float a) {}"
+    sources: dict[str, Any] = {"OpenCL": opencl, "CUDA": SAXPY}
+    for language, text in list(sources.items()) if as_files else ():
+        sources[language] = tmp_path / f"saxpy.{language}"
+        sources[language].write_text(text)
+    task: Any = ("saxpy", sources, 1024, [Y, X, A])
+    more: Any = {"tune_params": {"block_size_x": [32, 64]}, "answer": [A * X + Y, None, None]}
+    in_opencl, _ = ndtune.tune_kernel(*task, **more)
+    in_cuda, env = ndtune.tune_kernel(*task, **more, lang="CUDA")
+    assert env["platform_name"] == "CUDA" and in_cuda.correct()
+    compared = in_opencl.compare(in_cuda)
+    assert "A  NVIDIA H200 (NVIDIA OpenCL)" in repr(compared) and "B  NVIDIA H200 (CUDA C)" in repr(compared)
+    assert "NVIDIA H200 (CUDA C) |" in compared._repr_markdown_()
+    assert np.allclose(ndtune.run_kernel(*task, {"block_size_x": 64}, lang="CUDA")[0], A * X + Y)
+    with pytest.raises(ndtune.NdtuneError, match="NVIDIA H200 of .* takes no kernels in CUDA"):
+        ndtune.tune_kernel(*task, **more, lang="CUDA", device="gpu")
+    other, _ = ndtune.tune_kernel("saxpy", SAXPY, *task[2:], **more)
+    with pytest.raises(RuntimeError, match="different problems"):
+        in_opencl.compare(other)
+
+
+def test_a_dictionary_of_sources_has_both_languages() -> None:
+    with pytest.raises(ValueError, match="has the languages OpenCL: it needs OpenCL and CUDA"):
+        Kernel("saxpy", {"OpenCL": SAXPY}, None, None)

@@ -70,9 +70,11 @@ def test_figures() -> None:
         Results().figure()
 
 
-def test_a_report_needs_the_log() -> None:
-    with pytest.raises(ValueError, match="no run log"):
+def test_a_report_and_a_comparison_need_the_log() -> None:
+    with pytest.raises(ValueError, match="without a run log"):
         a_search().report()
+    with pytest.raises(ValueError, match="without a run log"):
+        a_search().compare(a_search())
 
 
 def test_a_terminal_gets_lines(capsys: pytest.CaptureFixture[str]) -> None:
