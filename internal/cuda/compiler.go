@@ -24,7 +24,7 @@ import (
 const NVRTCVariable = "NDTUNE_NVRTC_LIBRARY"
 
 // ErrNoCompiler is the error if no NVRTC can be loaded.
-var ErrNoCompiler = errors.New("no NVRTC, the compiler of CUDA C: install the CUDA toolkit, or NVRTC alone by pip install nvidia-cuda-nvrtc; " +
+var ErrNoCompiler = errors.New("no NVRTC, the compiler of CUDA C: install the CUDA toolkit, or NVRTC alone by pip install nvidia-cuda-nvrtc (for drivers of CUDA 12, nvidia-cuda-nvrtc-cu12); " +
 	NVRTCVariable + " names a libnvrtc that is elsewhere")
 
 // newestMajor is the newest major version of CUDA whose machine code the driver takes; 0: unknown. It is set before the first compilation.
@@ -218,11 +218,8 @@ func (c *compiler) compile(source string, r request) (*code, string, *Failure) {
 	err := c.Call("nvrtcCompileProgram", program, uintptr(len(arguments)), uintptr(unsafe.Pointer(&arguments[0])))
 	log := tidy(string(c.fetch(program, "nvrtcGetProgramLog")))
 	if err != nil {
-		switch {
-		case strings.Contains(log, "--gpu-architecture"):
+		if strings.Contains(log, "--gpu-architecture") {
 			log += fmt.Sprintf("\n(NVRTC %d.%d does not compile for %s)", c.major, c.minor, r.target)
-		case strings.Contains(log, "open source file \""):
-			log += fmt.Sprintf("\n(headers of CUDA: %q; pip install nvidia-cuda-runtime has cuda_fp16.h, nvidia-cuda-cccl has cub and thrust)", c.headers)
 		}
 		return nil, cmp.Or(log, err.Error()), failure("nvrtcCompileProgram", err)
 	}
@@ -286,12 +283,16 @@ var (
 	logPlace = regexp.MustCompile(`(?m)^([^\s(][^\n(]*)\((\d+)\): `)
 	logNoise = regexp.MustCompile(`(?m)^(?:Remark: The warnings can be suppressed|ptxas info +: Compile time).*\n+`)
 	logNames = regexp.MustCompile(`(?m)^__nv_name_map\(\d+\): `)
+	logHosts = regexp.MustCompile(`(open source file "[^"\n]*")[^\n]*|(host functions are not allowed) in JIT mode`)
 )
+
+// forHosts says what to do with a source that has host code.
+const forHosts = "$1$2: put what is for the host between #ifndef __CUDACC_RTC__ and #endif; for headers, see docs/cuda.md#the-source"
 
 // tidy returns a log with places as other compilers have them, FILE:LINE, and without lines that say nothing of the source, or
 // another thing in each build.
 func tidy(log string) string {
 	log = logNames.ReplaceAllString(strings.ReplaceAll(log, "\x00", ""), "name of the kernel: ")
-	log = logPlace.ReplaceAllString(log, "$1:$2: ")
+	log = logHosts.ReplaceAllString(logPlace.ReplaceAllString(log, "$1:$2: "), forHosts)
 	return strings.TrimSpace(logNoise.ReplaceAllString(log+"\n", ""))
 }

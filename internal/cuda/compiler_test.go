@@ -157,7 +157,9 @@ func TestLogs(t *testing.T) {
 		{"__kernel void f(__global float *a) {\n    a[0] = missing; }", "-D n=3", `<source>:2: error: identifier "missing" is undefined`},
 		{"__global__ void f() {}", "--nonsense", "nvrtc: error: unrecognized option --nonsense found"},
 		{"__global__ void f() {}", "-arch=sm_999", fmt.Sprintf("(NVRTC %d.%d does not compile for sm_999)", c.major, c.minor)},
-		{"#include <none.h>", "", "pip install nvidia-cuda-runtime has cuda_fp16.h"},
+		{"#include <none.h>", "", `"none.h": put what is for the host between #ifndef __CUDACC_RTC__ and #endif`},
+		{"__global__ void f() {}\nint main() {}", "", "2: error: A function without execution space annotations (__host__/__device__/__global__) is considered a host function, " +
+			"and host functions are not allowed: put what is for the host"},
 		{"__global__ void f() {}", "-ndtune-name=g<1>", `name of the kernel: error: identifier "g" is undefined`},
 		{"extern \"C\" __global__ void f(float *a) { __shared__ float s[20000]; s[threadIdx.x] = a[0]; __syncthreads(); a[0] = s[threadIdx.x ^ 1]; }",
 			"", "Entry function 'f' uses too much shared data (0x13880 bytes, 0xc000 max)"},

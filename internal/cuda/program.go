@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"sync"
 	"unsafe"
@@ -93,6 +94,9 @@ func (p *program) load(t *task) {
 	if p.module == 0 {
 		machine := p.code(t).Machine
 		t.run(&p.cuModuleLoadData, uintptr(unsafe.Pointer(&p.module)), uintptr(unsafe.Pointer(unsafe.SliceData(machine))))
+		if c, err := theCompiler(); err == nil && t.failed != nil && newestMajor > 0 && int(c.major) > newestMajor {
+			t.failed.Text += fmt.Sprintf(" (NVRTC %d.%d is newer than the driver; pip install nvidia-cuda-nvrtc-cu%d)", c.major, c.minor, newestMajor)
+		}
 	}
 }
 

@@ -343,7 +343,7 @@ func (s *session) checkArguments(k bound, v *problem.Variant) error {
 	if n != len(given) {
 		reason := fmt.Sprintf("the kernel %s takes %d arguments, %d are given", k.launch.Kernel, n, len(given))
 		if s.problem.Language() == source.CUDA {
-			reason += ", with dynamic shared memory (local_size) as the last one if the kernel uses it"
+			reason += "; dynamic shared memory (local_size) counts as one more, the last"
 		}
 		return fail(tune.Compile, "%s", reason)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/score"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -52,7 +53,7 @@ func (s *session) link(program *cl.Program, v *problem.Variant) (*Built, error) 
 		k := made[key]
 		if k == nil {
 			var err error
-			if k, err = newKernel(program, l.Kernel); err != nil {
+			if k, err = newKernel(program, l.Kernel, v.Source); err != nil {
 				b.Release()
 				return nil, err
 			}
@@ -64,14 +65,17 @@ func (s *session) link(program *cl.Program, v *problem.Variant) (*Built, error) 
 	return b, nil
 }
 
-// newKernel makes a kernel of a program.
-func newKernel(program *cl.Program, name string) (*cl.Kernel, error) {
+// newKernel makes a kernel of a program from a text.
+func newKernel(program *cl.Program, name, text string) (*cl.Kernel, error) {
 	kernel, err := program.NewKernel(name)
 	if err == nil {
 		return kernel, nil
 	}
 	if !errors.Is(err, cl.InvalidKernelName) {
 		return nil, fail(tune.Compile, "make the kernel %s: %v", name, err)
+	}
+	if slices.ContainsFunc(source.Kernels(text), func(k source.Kernel) bool { return k.Name == name && len(k.Template) > 0 }) {
+		return nil, fail(tune.Compile, `%s is a template: its name needs arguments, such as kernel.name: "%[1]s<float, {block_size_x}>"`, name)
 	}
 	names, _ := program.KernelNames()
 	if len(names) == 0 {

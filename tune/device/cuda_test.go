@@ -82,12 +82,20 @@ func TestKernelsInCUDA(t *testing.T) {
 		}
 	}
 
-	d.Kernel.Source = strings.Replace(cudaSource, "extern __shared__ float tile[];\n", "", 1)
-	unused, err := Open(devices[0], mustProblem(t, d), Options{})
-	if err != nil {
-		t.Fatal(err)
+	first := func(name string, status tune.Status, reason string) {
+		e, err := Open(devices[0], mustProblem(t, d), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		wantStatus(t, name, e.evaluateFor(t, map[string]space.Value{"block_size_x": 32, "mode": 0, "kib": 1}), status, reason)
 	}
-	defer unused.Close()
-	r := unused.evaluateFor(t, map[string]space.Value{"block_size_x": 32, "mode": 0, "kib": 1})
-	wantStatus(t, "without a use for shared memory", r, tune.Correct, "")
+	shared := d.Arguments
+	d.Arguments = shared[:3]
+	first("shared memory is forgotten", tune.Compile, "takes 3 arguments, 2 are given; dynamic shared memory (local_size) counts as one more, the last")
+	d.Arguments, d.Kernel.Source = shared, strings.Replace(cudaSource, "extern __shared__ float tile[];\n", "", 1)
+	d.Parameters[2].Values = []space.Value{1}
+	first("without a use for shared memory", tune.Correct, "")
+	d.Kernel.Name = "scale"
+	first("a template without arguments", tune.Compile, `scale is a template: its name needs arguments, such as kernel.name: "scale<float, {block_size_x}>"`)
 }

@@ -54,15 +54,18 @@ func wants(languages []source.Language, l source.Language) bool {
 	return len(languages) == 0 || slices.Contains(languages, l)
 }
 
-// ListFor is [List] for the devices that a selector may mean. An index counts OpenCL's devices, too. If the selector names CUDA, and CUDA C is
-// one of the languages, it is an error that CUDA is not there.
+// ListFor is [List] for the devices that a selector may mean. An index counts OpenCL's devices, too. If the selector names CUDA, it is an error that
+// CUDA is not there, and a [SelectionError] that CUDA C is none of the languages.
 func ListFor(selector string, languages ...source.Language) ([]Listed, error) {
 	names := strings.Split(selector, ",")
-	if slices.Contains(languages, source.CUDA) && slices.ContainsFunc(names, NamesCUDA) {
+	if slices.ContainsFunc(names, NamesCUDA) {
+		if !wants(languages, source.CUDA) {
+			return nil, &SelectionError{selector, "the kernel is in OpenCL C, and CUDA takes CUDA C", nil}
+		}
 		if _, err := cl.CUDA(); err != nil {
 			return nil, err
 		}
-		if names = slices.DeleteFunc(names, NamesCUDA); len(names) == 0 {
+		if names = slices.DeleteFunc(names, NamesCUDA); len(names) == 0 && len(languages) > 0 {
 			return List(source.CUDA)
 		}
 	}
@@ -149,12 +152,15 @@ func withoutDevices(platforms []*cl.Platform) error {
 type SelectionError struct {
 	Selector string
 	Problem  string
-	Devices  []Listed
+	Devices  []Listed // to choose from; none are told
 }
 
 func (e *SelectionError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "device %q: %s; there are:", e.Selector, e.Problem)
+	fmt.Fprintf(&b, "device %q: %s", e.Selector, e.Problem)
+	if len(e.Devices) > 0 {
+		b.WriteString("; there are:")
+	}
 	for _, l := range e.Devices {
 		if l.isOfCUDA() {
 			fmt.Fprintf(&b, "\n  %s  %s (%s, for CUDA C)", l.Selector(), l.Name, l.Type) // the index may be another one beside OpenCL's devices
@@ -170,7 +176,7 @@ func (e *SelectionError) Error() string {
 //   - empty: the first GPU, or else the first device;
 //   - an index of devices, or platform:device;
 //   - cpu, gpu or accelerator: the first device of that type;
-//   - cuda: the first device of CUDA, if there is one; cuda:device: another one;
+//   - cuda: the first device of CUDA; cuda:device: another one;
 //   - a name or a part of it: the first of the devices that have it in their names, which must all
 //     have the same name;
 //   - a number that is no index: likewise, but it must be a whole word of the name, as 4090 is of
@@ -262,9 +268,9 @@ func find(devices []Listed, selector string) (found []Listed, problem string) {
 			return nil, "no device is of that type"
 		}
 		return found, ""
-	case NamesCUDA(s) && (pair || slices.ContainsFunc(devices, Listed.isOfCUDA)):
+	case NamesCUDA(s):
 		if found = where(func(l Listed) bool { return l.isOfCUDA() && (!pair || l.Selector() == s) }); len(found) == 0 {
-			return nil, "there is no such device of CUDA, which takes kernels in CUDA C only"
+			return nil, "CUDA has no such device"
 		}
 	case pair && isNumber(platform) && isNumber(place):
 		if found = where(func(l Listed) bool { return l.Selector() == s }); len(found) == 0 {

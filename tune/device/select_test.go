@@ -88,7 +88,7 @@ func TestSelectByKind(t *testing.T) {
 		{"7900", 0, ""}, {"gfx1100", 0, ""}, {"GFX1100", 0, ""}, {"xtx", 0, ""}, {"6700", 1, ""}, {"radeon", -1, "2 devices have that in their names"},
 		{"amd", 1, ""}, // a name comes before a platform
 		{"rusticl", 1, ""}, {"Micro Devices", 0, ""}, {"accelerated  parallel", 0, ""}, {"arm", 5, ""}, {"Intel", 4, ""}, {"intel(r)", 4, ""}, {"12.55.8", 4, ""},
-		{"sm_89", -1, "2 devices have that as their architecture, platform or vendor"}, {"cuda", -1, "2 devices have that as their"}, {"cuda:0", -1, "no such device of CUDA"}, {"corporation", -1, "3 devices"},
+		{"sm_89", -1, "2 devices have that as their architecture, platform or vendor"}, {"cuda", -1, "no such device"}, {"cuda:0", -1, "CUDA has no such device"}, {"corporation", -1, "3 devices"},
 		{"sm_8", -1, "in its name"}, {"rust", -1, "in its name"}, {"12.55", -1, "in its name"}, {"intel arm", -1, "in its name"}, {"parallel accelerated", -1, "in its name"},
 		{"770", -1, "whole word"}, {"610", -1, "whole word"}, {"89", -1, "whole word"},
 	} {
@@ -355,11 +355,11 @@ func TestSelectByLanguage(t *testing.T) {
 		{"", []int{1}, []int{1}, []int{3}, true},
 		{"gpu", []int{1, 2}, []int{1, 2}, []int{3, 4}, true},
 		{"cpu", []int{0}, []int{0}, nil, true},
-		{"cuda", []int{3}, []int{1}, []int{3}, true}, // NVIDIA's platform of OpenCL has the word, too
+		{"cuda", []int{3}, nil, []int{3}, true}, // though NVIDIA's platform of OpenCL has the word, too
 		{"CUDA:1", []int{4}, nil, []int{4}, true},
 		{"cuda:2", nil, nil, nil, true},
 		{"cuda:0,cuda:1", []int{3, 4}, nil, []int{3, 4}, false},
-		{"cuda,gpu", nil, []int{1, 2}, []int{3, 4}, false}, // of two platforms
+		{"cuda,gpu", nil, nil, []int{3, 4}, false}, // of two platforms
 		{"0", []int{0}, []int{0}, nil, true},
 		{"3", []int{3}, nil, []int{3}, true},
 		{"1:1", []int{2}, []int{2}, nil, true},
@@ -406,14 +406,14 @@ func TestListByLanguage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for selector, languages := range map[string][]source.Language{
-		"": {source.OpenCL, source.CUDA}, "0": {source.OpenCL}, "gpu": nil, "cuda": {source.OpenCL}, "cuda:0": nil,
+		"": {source.OpenCL, source.CUDA}, "0": {source.OpenCL}, "gpu": nil,
 	} {
 		if got, err := ListFor(selector, languages...); err != nil || len(got) != len(openCL) {
 			t.Errorf("%q, %v: %v, %v", selector, languages, got, err)
 		}
 	}
 	for selector, languages := range map[string][]source.Language{
-		"": {source.CUDA}, "0": {source.CUDA}, "cuda": {source.OpenCL, source.CUDA}, "gpu,cuda:0": {source.OpenCL, source.CUDA},
+		"": {source.CUDA}, "0": {source.CUDA}, "cuda": {source.OpenCL, source.CUDA}, "cuda:1": {source.OpenCL}, "cuda:0": nil, "gpu,cuda:0": {source.OpenCL, source.CUDA},
 	} {
 		if got, err := ListFor(selector, languages...); err == nil || !strings.Contains(err.Error(), "CUDA") {
 			t.Errorf("%q, %v: %v, %v", selector, languages, got, err)

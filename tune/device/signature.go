@@ -50,6 +50,9 @@ func Signatures(d *cl.Device, text, options string) ([]Signature, error) {
 			return nil, err
 		}
 		log := cmp.Or(readable(failed.Log, text, "source"), failed.Error())
+		if errors.Is(failed, cl.CompilerNotAvailable) {
+			return nil, errors.New(log)
+		}
 		return nil, &SourceError{log, featureHint(log, options, info)}
 	} else if err != nil {
 		return nil, err

@@ -119,7 +119,7 @@ func TestWrongFiles(t *testing.T) {
 		{"t4.json.gz", "t4.json.gz: this file is compressed; a specification is plain text (records of results are for ndtune simulate and convert)"},
 		{"log.jsonl", "log.jsonl: this is a run log, not a specification"},
 		{"empty.yaml", "empty.yaml: the file is empty"},
-		{"tabs.yaml", "tabs.yaml:2: not YAML: found character that cannot start any token (YAML is indented with spaces, not with tabs)"},
+		{"tabs.yaml", "tabs.yaml:2: not YAML: found character that cannot start any token (YAML is indented with spaces, not with tabs; a text such as \"add<float, {x}>\" needs quotes)"},
 		{"two.yaml", "two.yaml:8:1: a second document begins; a specification is one"},
 		{"list.yaml", "list.yaml:1:1: expected a mapping, found a list"},
 		{"text.yaml", `text.yaml:1:1: expected a mapping, found the text "hello"`},

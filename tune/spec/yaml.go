@@ -143,7 +143,8 @@ func syntaxError(err error) error {
 		line++
 	}
 	if strings.Contains(message, "cannot start any token") {
-		message += " (YAML is indented with spaces, not with tabs)"
+		message += ` (YAML is indented with spaces, not with tabs; a text such as "add<float, {x}>" needs quotes)`
+		line = max(line, 1)
 	}
 	return &Error{Line: line, Err: fmt.Errorf("not YAML: %s", message)}
 }

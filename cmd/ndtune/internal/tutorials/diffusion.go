@@ -135,9 +135,6 @@ func (o *diffusionRunOptions) Read(c *cli.Context) error {
 
 func runDiffusion(ctx context.Context, t *ui.Console, o *diffusionRunOptions) error {
 	s, _, err := o.configuration(ctx, hardware.Device{}) // before a device is looked for
-	if err == nil {
-		err = checkLanguage(s, o.device)
-	}
 	if err != nil {
 		return err
 	}

@@ -117,9 +117,6 @@ func (t tutorial) tune(ctx context.Context, to *ui.Console, o *tutorialOptions) 
 	searches := make([]*job.Job, len(chosen))
 	for i := range chosen { // all are read and checked before the first begins
 		s, err := t.load(ctx, to, o, &chosen[i])
-		if err == nil {
-			err = checkLanguage(s, o.Device)
-		}
 		if err != nil {
 			return err
 		}
@@ -200,15 +197,7 @@ func (t tutorial) chosen(o *tutorialOptions) ([]tutorialKernel, error) {
 // isInCUDA reports whether there is the kernel in CUDA C.
 func (k tutorialKernel) isInCUDA() bool {
 	s, err := spec.LoadFS(kernels.FS, k.path, spec.Options{})
-	return err == nil && checkLanguage(s, string(source.CUDA)) == nil
-}
-
-// checkLanguage refuses CUDA for a kernel in OpenCL C alone: the selector could mean NVIDIA's platform of OpenCL, whose name has the word, too.
-func checkLanguage(s *spec.Spec, selector string) error {
-	if device.NamesCUDA(selector) && !slices.Contains(s.Problem.Languages(), source.CUDA) {
-		return ui.Wrong("--device %s: the kernel of %s is written in OpenCL C only", selector, s.Path)
-	}
-	return nil
+	return err == nil && slices.Contains(s.Problem.Languages(), source.CUDA)
 }
 
 // checkSizes refuses a size of some kernels if all are compared, or if none of the chosen ones has it.
