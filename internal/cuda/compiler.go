@@ -17,15 +17,12 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/library"
 )
 
 // NVRTCVariable is the environment variable for an NVRTC library to load instead of those that are found. If it is set, no other is tried.
 const NVRTCVariable = "NDTUNE_NVRTC_LIBRARY"
-
-// ErrNoCompiler is the error if no NVRTC can be loaded.
-var ErrNoCompiler = errors.New("no NVRTC, the compiler of CUDA C: install the CUDA toolkit, or NVRTC alone by pip install nvidia-cuda-nvrtc (for drivers of CUDA 12, nvidia-cuda-nvrtc-cu12); " +
-	NVRTCVariable + " names a libnvrtc that is elsewhere")
 
 // newestMajor is the newest major version of CUDA whose machine code the driver takes; 0: unknown. It is set before the first compilation.
 var newestMajor int
@@ -44,7 +41,8 @@ var theCompiler = sync.OnceValues(func() (*compiler, error) {
 	case err != nil && os.Getenv(NVRTCVariable) != "":
 		return nil, err
 	case err != nil:
-		return nil, ErrNoCompiler
+		return nil, errors.New("no NVRTC, the compiler of CUDA C: install the CUDA toolkit, or NVRTC alone by pip install nvidia-cuda-nvrtc (for drivers of CUDA 12, nvidia-cuda-nvrtc-cu12); " +
+			NVRTCVariable + " names a libnvrtc that is elsewhere")
 	}
 	// That of the package for Python 13.0 looks for its builtins where the linker does, and not beside itself.
 	for _, builtins := range beside(l.Path, "libnvrtc-builtins.so*") {
@@ -52,7 +50,10 @@ var theCompiler = sync.OnceValues(func() (*compiler, error) {
 	}
 	l.StatusText = "nvrtcGetErrorString"
 	c := &compiler{Library: l, headers: headers(l.Path)}
-	return c, l.Call("nvrtcVersion", uintptr(unsafe.Pointer(&c.major)), uintptr(unsafe.Pointer(&c.minor)))
+	if err := l.Call("nvrtcVersion", uintptr(unsafe.Pointer(&c.major)), uintptr(unsafe.Pointer(&c.minor))); err != nil {
+		return nil, fmt.Errorf("no NVRTC, the compiler of CUDA C: %w; %s names another library", err, NVRTCVariable)
+	}
+	return c, nil
 })
 
 // beside returns the files in a library's folder that match a pattern, none if the linker has found the library by its name.
@@ -106,9 +107,9 @@ func tooNew(name string) int {
 // headers returns the folders of the headers that belong to a library, or else to an installed toolkit. In CUDA 13, cub and thrust are in cccl.
 func headers(path string) []string {
 	folder := filepath.Dir(path)
-	places := []string{folder + "/../include", folder + "/../../include", folder + "/../../cuda_runtime/include", folder + "/../targets/*/include"}
-	if !filepath.IsAbs(path) {
-		places = nil // the system's linker has found it
+	var places []string
+	if filepath.IsAbs(path) { // else the system's linker has found it
+		places = []string{folder + "/../include", folder + "/../../include", folder + "/../../cuda_runtime/include", folder + "/../targets/*/include"}
 	}
 	for _, root := range roots() {
 		places = append(places, root+"/include", root+"/targets/*/include")
@@ -186,7 +187,10 @@ func compile(source, options, architecture string) (*code, string, *Failure) {
 	for _, folder := range c.headers {
 		r.arguments = append(r.arguments, "-I"+folder)
 	}
-	before := ""
+	if !slices.ContainsFunc(r.arguments, func(a string) bool { return strings.HasPrefix(strings.TrimLeft(a, "-"), "std") }) {
+		r.arguments = append(r.arguments, "--std=c++17") // which is the default from NVRTC 12 on, and of nvcc 11: that of NVRTC 11 is C++ 03
+	}
+	before, source := "", strings.ReplaceAll(source, "\ufeff", "") // a mark of the byte order, of the file or of one that it includes
 	if isOpenCL(source) {
 		before = "#line 1 \"ndtune.cuh\"\n" + prologue
 		source = translated(source)
@@ -211,15 +215,12 @@ func (c *compiler) compile(source string, r request) (*code, string, *Failure) {
 			return nil, "", failure("nvrtcAddNameExpression", err)
 		}
 	}
-	arguments := make([]*byte, len(r.arguments))
-	for i, a := range r.arguments {
-		arguments[i] = library.CString(a)
-	}
+	arguments := each.Of(r.arguments, library.CString)
 	err := c.Call("nvrtcCompileProgram", program, uintptr(len(arguments)), uintptr(unsafe.Pointer(&arguments[0])))
 	log := tidy(string(c.fetch(program, "nvrtcGetProgramLog")))
 	if err != nil {
 		if strings.Contains(log, "--gpu-architecture") {
-			log += fmt.Sprintf("\n(NVRTC %d.%d does not compile for %s)", c.major, c.minor, r.target)
+			log += fmt.Sprintf("\n(NVRTC %d.%d does not compile for %s; %s names another one)", c.major, c.minor, r.target, NVRTCVariable)
 		}
 		return nil, cmp.Or(log, err.Error()), failure("nvrtcCompileProgram", err)
 	}
@@ -269,8 +270,7 @@ func (c *compiler) fetch(program uintptr, function string) []byte {
 func failure(call string, err error) *Failure {
 	const builtinFailure = 7 // NVRTC_ERROR_BUILTIN_OPERATION_FAILURE
 	f := &Failure{buildProgramFailure, call, err.Error()}
-	var status *library.StatusError
-	if errors.As(err, &status) {
+	if status, is := errors.AsType[*library.StatusError](err); is {
 		f.Text = cmp.Or(status.Text, f.Text)
 		if status.Status == builtinFailure {
 			f.Status = compilerNotAvailable

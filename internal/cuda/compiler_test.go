@@ -156,10 +156,11 @@ func TestLogs(t *testing.T) {
 		{"__global__ void f(float *a) {\n#line 7 \"part.cuh\"\n    a[0] = missing; }", "-D n=3", `part.cuh:7: error: identifier "missing" is undefined`},
 		{"__kernel void f(__global float *a) {\n    a[0] = missing; }", "-D n=3", `<source>:2: error: identifier "missing" is undefined`},
 		{"__global__ void f() {}", "--nonsense", "nvrtc: error: unrecognized option --nonsense found"},
-		{"__global__ void f() {}", "-arch=sm_999", fmt.Sprintf("(NVRTC %d.%d does not compile for sm_999)", c.major, c.minor)},
+		{"__global__ void f() {}", "-arch=sm_999", fmt.Sprintf("(NVRTC %d.%d does not compile for sm_999; NDTUNE_NVRTC_LIBRARY names another one)", c.major, c.minor)},
 		{"#include <none.h>", "", `"none.h": put what is for the host between #ifndef __CUDACC_RTC__ and #endif`},
 		{"__global__ void f() {}\nint main() {}", "", "2: error: A function without execution space annotations (__host__/__device__/__global__) is considered a host function, " +
 			"and host functions are not allowed: put what is for the host"},
+		{"__kernel void f(__global float *a) { // as a __global__ function\n    a[0] = missing; }", "", `<source>:2: error: identifier "missing" is undefined`},
 		{"__global__ void f() {}", "-ndtune-name=g<1>", `name of the kernel: error: identifier "g" is undefined`},
 		{"extern \"C\" __global__ void f(float *a) { __shared__ float s[20000]; s[threadIdx.x] = a[0]; __syncthreads(); a[0] = s[threadIdx.x ^ 1]; }",
 			"", "Entry function 'f' uses too much shared data (0x13880 bytes, 0xc000 max)"},
@@ -184,7 +185,7 @@ func TestOptionsReachTheCompiler(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "own.h"), []byte("#define own 5\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	const source = `
+	const source = "\ufeff" + `
 #include "own.h"
 static_assert(own == 5 && size == 4096 && twice(4) == 8 && one == 1 && __CUDA_ARCH__ == 800, "macros");
 #ifdef gone
@@ -195,7 +196,8 @@ static_assert(sizeof text == 5, "a b\"");
 __global__ void f(float *a) { a[size] = 1.0f / a[0]; }
 `
 	built(t, source, `-cl-std=CL3.0 -I "`+folder+`" -D size=4096 -Dtwice(x)=(2*x) -D one -D gone -U gone -D quoted="\"a b\\\"\"" `+
-		`--std=c++14 --use_fast_math --maxrregcount=64 -lineinfo --gpu-architecture=sm_80`, "sm_75")
+		`--std=c++14 -cl-fast-relaxed-math -cl-denorms-are-zero -cl-nv-maxrregcount=64 -lineinfo --gpu-architecture=sm_80`, "sm_75")
+	built(t, "static_assert(__cplusplus == 201703L, \"C++17\"); __global__ void f() {}", "", "sm_75")
 }
 
 // The headers of the toolkit are found beside NVRTC.

@@ -14,13 +14,16 @@ type request struct {
 	fresh     bool     // nothing may come from a cache
 }
 
-// The options that mean something here. Other options for OpenCL are left out, and all else is NVRTC's.
 const (
-	nameOption    = "-ndtune-name="  // a name expression: the name of a kernel that is an instance of a template, or in a namespace
-	openCLOption  = "-cl-"           // of OpenCL
-	verboseOption = "-cl-nv-verbose" // what ptxas says of each kernel goes to the log
-	freshMacro    = "NDTUNE_FRESH_"  // a macro of a build that no cache may answer begins with it
+	nameOption = "-ndtune-name=" // a name expression: the name of a kernel that is an instance of a template, or in a namespace
+	freshMacro = "NDTUNE_FRESH_" // a macro of a build that no cache may answer begins with it
 )
+
+// counterparts are NVRTC's for options of OpenCL. Others of OpenCL are left out, and all else is NVRTC's.
+var counterparts = map[string]string{
+	"-cl-nv-verbose": "--ptxas-options=-v", "-cl-nv-maxrregcount": "--maxrregcount", // the first writes to the log what ptxas says of each kernel
+	"-cl-fast-relaxed-math": "--use_fast_math", "-cl-denorms-are-zero": "--ftz=true",
+}
 
 // parse reads a line of options. Macros become lines before the source: NVRTC reads a header of its own before the source, which an
 // option such as -D size=4096 breaks.
@@ -32,6 +35,7 @@ func parse(line string) (r request) {
 			i++
 			w += words[i]
 		}
+		flag, value, given := strings.Cut(w, "=")
 		if name, ok := strings.CutPrefix(w, nameOption); ok {
 			r.names = append(r.names, name)
 		} else if macro, ok := strings.CutPrefix(w, "-D"); ok {
@@ -43,15 +47,15 @@ func parse(line string) (r request) {
 			r.fresh = r.fresh || strings.HasPrefix(name, freshMacro)
 		} else if name, ok := strings.CutPrefix(w, "-U"); ok {
 			r.macros += "#undef " + name + "\n"
-		} else if w == verboseOption {
-			r.arguments = append(r.arguments, "--ptxas-options=-v")
-		} else if flag, value, given := strings.Cut(w, "="); flag == "-arch" || flag == "--gpu-architecture" {
+		} else if own := counterparts[flag]; own != "" {
+			r.arguments = append(r.arguments, own+w[len(flag):])
+		} else if flag == "-arch" || flag == "--gpu-architecture" {
 			if !given && i+1 < len(words) {
 				i++
 				value = words[i]
 			}
 			r.target = value // the last one counts
-		} else if !strings.HasPrefix(w, openCLOption) {
+		} else if !strings.HasPrefix(w, "-cl-") {
 			r.arguments = append(r.arguments, w)
 		}
 	}

@@ -16,6 +16,7 @@ func TestParseOptions(t *testing.T) {
 		"  -lineinfo\t--use_fast_math ":      {arguments: []string{"-lineinfo", "--use_fast_math"}},
 		"-cl-std=CL2.0 -cl-mad-enable -w":    {arguments: []string{"-w"}},
 		"-cl-nv-verbose -cl-kernel-arg-info": {arguments: []string{"--ptxas-options=-v"}},
+		"-cl-fast-relaxed-math -cl-denorms-are-zero -cl-nv-maxrregcount=64": {arguments: []string{"--use_fast_math", "--ftz=true", "--maxrregcount=64"}},
 		`-D a=1 -Db -D "c=x y" -D "f(x)=(x + 1)" -U b -D e=`:                {macros: "#define a 1\n#define b 1\n#define c x y\n#define f(x) (x + 1)\n#undef b\n#define e \n"},
 		`-D "quoted=\"a \\n\"" -D also=\"b\"`:                               {macros: "#define quoted \"a \\n\"\n#define also \"b\"\n"},
 		`-I /usr/include -I"a b/include" -I C:\cuda\include`:                {arguments: []string{"-I/usr/include", "-Ia b/include", `-IC:\cuda\include`}},
@@ -150,6 +151,7 @@ func TestOpenCLText(t *testing.T) {
 	for source, want := range map[string]bool{
 		"__kernel void f() {}": true, "kernel void f() {}": true, "kernel __attribute__((reqd_work_group_size(1, 1, 1))) void f() {}": true,
 		"// the kernel void of space\n__global__ void f() {}": false, "void kernel();": false,
+		"// no __global__ /*\n__kernel void f() {} /* a\n__global__ */": true, "/* kernel\nvoid f(); */ kernel void f();": true, "/* kernel void f() */": false,
 	} {
 		if isOpenCL(source) != want {
 			t.Errorf("%s: not %v", source, want)

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/internal/library"
 )
 
 // A program is source or machine code. Its module is brought onto the device when it is first needed.
@@ -109,9 +110,8 @@ func (p *program) kernel(t *task, symbol string, dynamic int) *loaded {
 	l := p.loaded[symbol]
 	if l == nil {
 		p.load(t)
-		name := terminated(symbol)
 		l = &loaded{}
-		t.run(&p.cuModuleGetFunction, uintptr(unsafe.Pointer(&l.function)), p.module, uintptr(unsafe.Pointer(&name[0])))
+		t.run(&p.cuModuleGetFunction, uintptr(unsafe.Pointer(&l.function)), p.module, uintptr(unsafe.Pointer(library.CString(symbol))))
 		l.threads = int(get[int32](t, &p.cuFuncGetAttribute, mostThreads, l.function))
 		if t.failed == nil {
 			p.loaded[symbol] = l
@@ -127,13 +127,13 @@ func (p *program) kernel(t *task, symbol string, dynamic int) *loaded {
 
 // getSymbol makes a buffer of a variable of the program, which has the memory.
 func getSymbol(t *task, a []uintptr) *buffer {
-	p, name := of[program](a[0]), terminated(text(a[1]))
+	p := of[program](a[0])
 	b := &buffer{context: p.context}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	defer p.enter(t)()
 	p.load(t)
-	t.run(&p.cuModuleGetGlobal_v2, uintptr(unsafe.Pointer(&b.at)), uintptr(unsafe.Pointer(&b.size)), p.module, uintptr(unsafe.Pointer(&name[0])))
+	t.run(&p.cuModuleGetGlobal_v2, uintptr(unsafe.Pointer(&b.at)), uintptr(unsafe.Pointer(&b.size)), p.module, a[1])
 	if t.failed == nil {
 		*at[uintptr](a[2]) = b.size
 		b.begin(&p.object, nil)

@@ -12,6 +12,7 @@ import (
 var prologue string
 
 var (
+	comment       = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
 	openCLKernel  = regexp.MustCompile(`\b__kernel\b|\bkernel\s+(?:void|__attribute__)\b`)
 	spaceWord     = regexp.MustCompile(`\b(kernel|global|local|constant|private)\b`)
 	vectorLiteral = regexp.MustCompile(`\(((?:u?(?:char|short|int|long)|float|double|half)(?:2|4|8|16))\)[ \t]*\(`)
@@ -21,6 +22,7 @@ var (
 
 // isOpenCL reports whether a source has kernels of OpenCL C, and none of CUDA C.
 func isOpenCL(source string) bool {
+	source = comment.ReplaceAllString(source, "")
 	return openCLKernel.MatchString(source) && !strings.Contains(source, "__global__")
 }
 
@@ -37,7 +39,7 @@ func translated(source string) string {
 // openCLArguments returns the arguments of NVRTC for a source in OpenCL C: functions without a space are for the device, warnings of
 // pragmas that NVRTC does not know are left out, and products are rounded before they are added where the source wants it.
 func openCLArguments(source string) []string {
-	all := []string{"--std=c++17", "-default-device", "-w"}
+	all := []string{"-default-device", "-w"}
 	if strings.Contains(source, "FP_CONTRACT OFF") {
 		all = append(all, "-fmad=false")
 	}

@@ -7,6 +7,7 @@
 package source
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func ResolveIncludes(readFile func(path string) ([]byte, error), file string, di
 	read := func(path string) ([]byte, error) {
 		content, err := readFile(path)
 		if language, _ := LanguageOf(path, string(content)); language == CUDA {
-			return content, err // which is C++ itself
+			return bytes.TrimPrefix(content, []byte("\ufeff")), err // which is C++ itself; NVRTC takes a mark of the byte order nowhere
 		}
 		return []byte(rawStrings(string(content))), err
 	}

@@ -130,6 +130,15 @@ func TestSourceWithoutIncludesIsUntouched(t *testing.T) {
 	}
 }
 
+// NVRTC refuses a mark of the byte order, behind which ndtune would not see a directive either.
+func TestByteOrderMark(t *testing.T) {
+	files := map[string]string{"main.cu": "\ufeff#include \"a.cuh\"\n__global__ void f() {}\n", "a.cuh": "\ufeff#pragma once\nint a;\n"}
+	got, err := ResolveIncludes(func(path string) ([]byte, error) { return []byte(files[path]), nil }, "main.cu", nil)
+	if err != nil || strings.Contains(got, "\ufeff") || strings.Contains(got, "#include") || strings.Contains(got, "#pragma once") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 func TestIncludesAreBounded(t *testing.T) {
 	fsys := fstest.MapFS{"main.cl": {Data: []byte("#include \"0.h\"\n")}}
 	for i := range 40 {

@@ -82,12 +82,10 @@ func (o *runOptions) runEach(ctx context.Context, t *ui.Console, e session.Evalu
 	reserve, done := o.evaluation.PrepareWorker(t, o.device, o.spec.Languages())
 	defer done()
 	e.Reserve = reserve
-	_, err := job.SelectDevice(o.device, source.OpenCL)
-	if err != nil {
-		_, err = job.SelectDevice(o.device)
-	}
-	if err != nil {
-		return err
+	if _, err := job.SelectDevice(o.device, source.OpenCL); err != nil {
+		if _, err = job.SelectDevice(o.device); err != nil {
+			return err
+		}
 	}
 	for n := 1; ; n++ {
 		if o.outputs != "" {
