@@ -2,6 +2,7 @@ package device
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -326,7 +327,9 @@ func (s *session) fillSymbol(b *Built, i int) error {
 		return fail(tune.Constraints, "%v", err)
 	}
 	symbol, err := b.program.Symbol(name)
-	if err != nil {
+	if err != nil && !errors.Is(err, cl.InvalidKernelName) { // such as machine code for another architecture
+		return fail(tune.Runtime, "%v", err)
+	} else if err != nil {
 		return fail(tune.Compile, "the source has no variable %s such as __constant__ float %s[9]: %v", name, name, err)
 	}
 	defer symbol.Release()

@@ -347,18 +347,9 @@ func (s *session) checkArguments(k bound, v *problem.Variant) error {
 		}
 		return fail(tune.Compile, "%s", reason)
 	}
-	var text []cl.ArgInfo
+	infos := k.argInfos(v)
 	for index, i := range given {
-		a := s.infos[i]
-		info, err := k.ArgInfo(index)
-		if err != nil && index == 0 {
-			text = declared(v.Source, k.launch.Kernel, n)
-		}
-		if err != nil && text == nil {
-			return nil // nobody tells: setting the arguments will
-		} else if err != nil {
-			info = text[index]
-		}
+		a, info := s.infos[i], infos[index]
 		if problem := mismatch(info, a); problem != "" {
 			return fail(tune.Compile, "%s: %s", s.argument(k.launch, index), problem)
 		}

@@ -96,6 +96,10 @@ func TestKernelsInCUDA(t *testing.T) {
 	d.Arguments, d.Kernel.Source = shared, strings.Replace(cudaSource, "extern __shared__ float tile[];\n", "", 1)
 	d.Parameters[2].Values = []space.Value{1}
 	first("without a use for shared memory", tune.Correct, "")
+	d.Kernel.Target, d.Kernel.Source = "sm_80", cudaSource
+	first("machine code for another architecture", tune.Runtime, "cuModuleLoadData: factors: CUDA_ERROR_NO_BINARY_FOR_GPU")
+	d.Kernel.Target, d.Kernel.Source = "", strings.Replace(cudaSource, "factors[n]", "others[n]", 1)
+	first("without the symbol", tune.Compile, "the source has no variable factors")
 	d.Kernel.Name = "scale"
 	first("a template without arguments", tune.Compile, `scale is a template: its name needs arguments, such as kernel.name: "scale<float, {block_size_x}>"`)
 }

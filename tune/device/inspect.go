@@ -11,7 +11,6 @@ import (
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
-	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -139,19 +138,13 @@ func (i *Inspector) Constant() []bool {
 	constant := make([]bool, len(infos)) // in all kernels up to here
 	used := make([]bool, len(infos))     // by a kernel up to here
 	for _, k := range i.programs[false].kernels {
-		var text []cl.ArgInfo // of CUDA C; drivers of OpenCL tell
-		if i.evaluator.problem.Language() == source.CUDA {
-			text = declared(i.Variant.Source, k.launch.Kernel, len(k.launch.Arguments))
-		}
+		told := k.argInfos(i.Variant)
 		for index, a := range k.launch.Arguments {
-			info, err := k.ArgInfo(index)
-			if err != nil && text != nil {
-				info, err = text[index], nil
-			}
+			info := told[index]
 			if infos[a].Kind == definition.AliasArgument {
 				a = infos[a].Buffer
 			}
-			isBuffer := err == nil && infos[a].Kind == definition.BufferArgument
+			isBuffer := infos[a].Kind == definition.BufferArgument
 			constantHere := isBuffer && (info.Qualifier&cl.TypeConst != 0 || info.Address == cl.AddressConstant)
 			constantBefore := constant[a] || !used[a]
 			constant[a] = constantHere && constantBefore

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/source"
 )
 
@@ -131,6 +132,21 @@ func argumentInfo(v source.Variable) cl.ArgInfo {
 		}
 	}
 	return info
+}
+
+// argInfos returns what the driver, or else the source in CUDA C, tells of the arguments of a kernel; of what nobody tells, nothing.
+func (k bound) argInfos(v *problem.Variant) []cl.ArgInfo {
+	infos := make([]cl.ArgInfo, len(k.launch.Arguments))
+	n, _ := k.NumArgs()
+	text := declared(v.Source, k.launch.Kernel, n)
+	for i := range min(n, len(infos)) {
+		if told, err := k.ArgInfo(i); err == nil {
+			infos[i] = told
+		} else if text != nil {
+			infos[i] = text[i]
+		}
+	}
+	return infos
 }
 
 // declared returns what a source in CUDA C tells of the arguments of a kernel, of which there are n: nil if it does not tell them for sure, as
