@@ -292,7 +292,10 @@ class Argument:
 
     def unchanged(self) -> Any:
         """A copy of the argument."""
-        return self.value.copy() if isinstance(self.value, np.ndarray) else self.value
+        if util.is_tensor(self.value):
+            return self.value.cpu()
+        copied = isinstance(self.value, np.ndarray) or util.on_device(self.value) and hasattr(self.value, "copy")
+        return self.value.copy() if copied else self.value
 
     def load(self, path: str, *, in_place: bool = False) -> Any:
         """The content of a file of the program, in the type and the shape of the user's argument.
@@ -308,7 +311,8 @@ class Argument:
             return sys.modules["torch"].from_numpy(content)
         if util.on_device(self.value) and hasattr(self.value, "set"):
             made = self.value.copy()
-            made.set(content)
+            if not in_place:
+                made.set(content)
             return made
         return content
 

@@ -199,6 +199,8 @@ def _kernel(given: dict[str, Any], tune_params: Mapping[str, Any] | None) -> Ker
                 if kernel.is_cuda:
                     why = "CUDA 12 removed texture references: pass the array as an argument"
                 raise NotImplementedError(f"{memory}: {why}")
+        if kernel.is_cuda and "cuda_sm_percentage" in (given.get("tune_params") or given.get("params") or ()):
+            raise NotImplementedError("the parameter cuda_sm_percentage: a kernel always has all multiprocessors")
     kernel.check_arguments(given["arguments"])
     util.check_block_size_names(names)
     if tune_params is not None:

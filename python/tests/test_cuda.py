@@ -1,7 +1,5 @@
 """Kernels in CUDA C, on the stand-in for CUDA's driver and NVRTC: what Python sends, and what comes back."""
 
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +19,6 @@ extern "C" __global__ void saxpy(float *y, const float *x, const float a) {
 X, Y = np.random.rand(2, 1024).astype(np.float32)
 A = np.float32(2.5)
 STANDIN = Path(__file__).parents[2] / "internal" / "standin"
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The stand-in, compiled."""
-    if shutil.which("gcc") is None:
-        pytest.skip("the stand-in for CUDA's driver needs gcc")
-    path = tmp_path_factory.mktemp("standin") / "libstandin.so"
-    flags = ["-std=gnu11", "-shared", "-fPIC", "-fvisibility=hidden", "-o", str(path)]
-    subprocess.run(["gcc", *flags, *map(str, (STANDIN / "driver").glob("*.c")), "-lm", "-lpthread"], check=True)
-    return path
-
-
-@pytest.fixture
-def cuda(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One card, a stand-in for an H200, and no OpenCL."""
-    for variable in ("NDTUNE_CUDA_LIBRARY", "NDTUNE_NVRTC_LIBRARY"):
-        monkeypatch.setenv(variable, str(library))
-    monkeypatch.setenv("NDTUNE_OPENCL_LIBRARY", str(library.parent / "there-is-no-opencl.so"))
-    monkeypatch.setenv("STANDIN_PROFILES", str(STANDIN / "profiles" / "nvidia-h200-cuda.profile"))
 
 
 class OnGPU:
@@ -101,6 +79,38 @@ def test_what_kernels_in_cuda_c_cannot_have() -> None:
     source, texture = "__global__ void k(double *a) {}", {"texture": np.zeros(9)}
     with pytest.raises(NotImplementedError, match="texmem_args: CUDA 12 .* pass the array as an argument"):
         ndtune.tune_kernel("k", source, 1, [np.zeros(1)], {"block_size_x": [32]}, texmem_args=texture)
+
+
+def test_shares_of_multiprocessors_are_refused() -> None:
+    params = {"block_size_x": [32], "cuda_sm_percentage": [50, 100]}
+    with pytest.raises(NotImplementedError, match="cuda_sm_percentage"):
+        ndtune.tune_kernel("saxpy", SAXPY, 1024, [Y, X, A], params)
+
+
+@pytest.mark.usefixtures("cuda")
+def test_logs_priors_devices_and_files_of_results(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    profile = str(STANDIN / "profiles" / "nvidia-h200-cuda.profile")
+    monkeypatch.setenv("STANDIN_PROFILES", f"{profile}:{profile}")
+    task: Any = ("saxpy", SAXPY, 1024, [Y, X, A])
+    params: dict[str, list[Any]] = {"block_size_x": [32, 64]}
+    more: Any = {"answer": [A * X + Y, None, None], "quiet": True}
+    log = tmp_path / "run.jsonl"
+    ndtune.tune_kernel(*task, params, **more, keep_log=log)
+    results, env = ndtune.tune_kernel(*task, params, **more, keep_log=log)
+    assert len(results) == 2 and any("2 from the log" in note for note in env["notes"])
+    _, env = ndtune.tune_kernel(*task, params, **more, prior=log, strategy="auto")
+    assert any("prior run: 2 results" in note for note in env["notes"])
+    results, _ = ndtune.tune_kernel(*task, params, **more, devices=[0, 1])
+    assert len(results.correct()) == 2
+    results.report(tmp_path / "report.html")
+    assert "NVIDIA H200" in (tmp_path / "report.html").read_text()
+    assert ndtune.check(*task, params, options=["--no-simulator", "--launches", "1"])["findings"] == []
+    files = tmp_path / "results.json", tmp_path / "targets.h"
+    ndtune.store_results(files[0], "saxpy", SAXPY, params, 1024, results, env)
+    ndtune.create_device_targets(files[1], files[0])
+    assert "TARGET_NVIDIA_H200" in files[1].read_text()
+    tuned = PythonKernel("saxpy", SAXPY, 1024, [Y, X, A], results_file=str(files[0]), device=1)
+    assert np.allclose(tuned(Y, X, A)[0], A * X + Y)
 
 
 @pytest.mark.usefixtures("cuda")
