@@ -96,7 +96,9 @@ func TestKernelsInCUDA(t *testing.T) {
 	d.Arguments, d.Kernel.Source = shared, strings.Replace(cudaSource, "extern __shared__ float tile[];\n", "", 1)
 	d.Parameters[2].Values = []space.Value{1}
 	first("without a use for shared memory", tune.Correct, "")
-	d.Kernel.Target, d.Kernel.Source = "sm_80", cudaSource
+	d.Arguments[1].Type = "float32"
+	first("a float where the source has an unsigned int", tune.Compile, "the kernel takes uint, the definition gives float")
+	d.Arguments[1].Type, d.Kernel.Target, d.Kernel.Source = "uint32", "sm_80", cudaSource
 	first("machine code for another architecture", tune.Runtime, "cuModuleLoadData: factors: CUDA_ERROR_NO_BINARY_FOR_GPU")
 	d.Kernel.Target, d.Kernel.Source = "", strings.Replace(cudaSource, "factors[n]", "others[n]", 1)
 	first("without the symbol", tune.Compile, "the source has no variable factors")
