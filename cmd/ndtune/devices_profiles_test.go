@@ -45,8 +45,8 @@ var realDevices = map[string]realDevice{
 	"intel-fpga-emulation":     {"Intel(R) FPGA Emulation Device", "accelerator", "", []string{"FPGA", "Intel", "accelerator"}},
 	"intel-uhd-neo":            {"Intel(R) UHD Graphics [0x9b41]", "gpu", "", []string{"UHD", "0x9b41", "Intel"}},
 	"nvidia-h200":              {"NVIDIA H200", "gpu", "sm_90", []string{"H200", "NVIDIA", "sm_90"}},
-	"nvidia-rtx2080ti":         {"NVIDIA GeForce RTX 2080 Ti", "gpu", "sm_75", []string{"2080", "RTX 2080 Ti", "GeForce", "NVIDIA", "sm_75", "CUDA"}},
-	"nvidia-rtx3050":           {"NVIDIA GeForce RTX 3050", "gpu", "sm_86", []string{"3050", "GeForce", "NVIDIA", "sm_86", "CUDA"}},
+	"nvidia-rtx2080ti":         {"NVIDIA GeForce RTX 2080 Ti", "gpu", "sm_75", []string{"2080", "RTX 2080 Ti", "GeForce", "NVIDIA", "sm_75", "nvidia cuda"}},
+	"nvidia-rtx3050":           {"NVIDIA GeForce RTX 3050", "gpu", "sm_86", []string{"3050", "GeForce", "NVIDIA", "sm_86", "nvidia cuda"}},
 	"pocl-cortex-a55":          {"pthread-cortex-a55", "cpu", "", []string{"Cortex", "A55", "ARM", "pthread"}},
 	"qualcomm-adreno650":       {"QUALCOMM Adreno(TM) 650", "gpu", "", []string{"Adreno", "650", "Qualcomm", "Snapdragon"}},
 }
