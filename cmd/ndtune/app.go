@@ -18,13 +18,13 @@ import (
 func newApp() *cli.App {
 	app := &cli.App{
 		Name:  "ndtune",
-		Usage: "tune OpenCL kernels on any OpenCL device",
-		Description: `ndtune builds the variants of an OpenCL kernel, one for each combination of its tunable
-#defines, verifies their output, times them with profiling events and names the fastest.
+		Usage: "tune kernels in OpenCL C on any OpenCL device, and in CUDA C",
+		Description: `ndtune builds the variants of a kernel in OpenCL C or CUDA C, one for each combination of its
+tunable #defines, verifies their output, times them with profiling events and names the fastest.
 
    ndtune devices                               the devices of this machine
    ndtune diffusion tune --kernel tiled         the bundled tutorial kernel
-   ndtune init kernel.cl                        a first specification for a kernel of your own
+   ndtune init kernel.cl                        a first specification for a kernel of your own (kernel.cu: in CUDA C)
    ndtune tune my_kernel.yaml -o results.csv    a search
 
 Exit status: 0 done, and a search has found a best configuration; 1 no configuration is

@@ -1,5 +1,5 @@
-// Command ndtune tunes OpenCL kernels: it builds the variants of a kernel that its tunable
-// parameters span, checks their output, times them on an OpenCL device and says which is
+// Command ndtune tunes kernels in OpenCL C and CUDA C: it builds the variants of a kernel that its tunable
+// parameters span, checks their output, times them on a device and says which is
 // fastest.
 package main
 

@@ -42,9 +42,10 @@ func exportCommand(run flags.Runner[exportOptions]) *cli.Command {
 		Usage:     "write a tuned kernel for an application: a wisdom file, a C header and a Python module",
 		ArgsUsage: "SPEC LOG...",
 		Description: `Writes KEY.wisdom with the best configurations of all records, and files for an application
-(docs/export.md): KEY.h for C99 and C++, and KEY.py for PyOpenCL. They have the configurations with
-the source of the kernel, and functions that choose one for a device and a size and compute the
-launch. A wisdom file that is there gets the records. If a file cannot be made, nothing is written.
+(docs/export.md): KEY.h for C99 and C++, and KEY.py for PyOpenCL (of CUDA C, KEY.h alone). They have
+the configurations with the source of the kernel, and functions that choose one for a device and a
+size and compute the launch. A wisdom file that is there gets the records. If a file cannot be made,
+nothing is written.
 
    ndtune tune kernel.yaml --log kernel.jsonl
    ndtune export kernel.yaml kernel.jsonl -o tuned
