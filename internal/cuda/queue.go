@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // A queue is a stream.
@@ -13,10 +14,10 @@ type queue struct {
 	profiling bool
 
 	mu     sync.Mutex
-	stream uintptr   // 0: it was not needed yet
-	zero   uintptr   // the event from which times count
-	unused []uintptr // events
-	last   *event    // of the last command
+	stream uintptr               // 0: it was not needed yet
+	zero   uintptr               // the event from which times count
+	unused []uintptr             // events
+	last   atomic.Pointer[event] // of the last command
 }
 
 // createQueue makes a queue. It is in order, also where it need not be.
@@ -93,7 +94,7 @@ func (q *queue) enqueue(t *task, a []uintptr, blocking bool, command *function, 
 	}
 	t.run(command, args...)
 	t.run(&q.cuEventRecord, e.behind, q.stream)
-	q.last = e
+	q.last.Store(e)
 	q.mu.Unlock()
 	if blocking {
 		e.wait(t)
@@ -141,11 +142,8 @@ func waitForEvents(t *task, a []uintptr) {
 
 // wait waits for the command. For the last one, it waits for the stream, which takes no core, as waiting for an event of CUDA does.
 func (e *event) wait(t *task) {
-	e.mu.Lock()
-	last := e.last == e
-	e.mu.Unlock()
 	defer e.enter(t)()
-	if last {
+	if e.last.Load() == e {
 		e.await(t, e.stream)
 	} else {
 		t.run(&e.cuEventSynchronize, e.behind)
