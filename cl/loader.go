@@ -104,7 +104,7 @@ const installDriver = `A device needs its driver besides:
   Fedora:         dnf install pocl (any CPU), intel-compute-runtime, mesa-libOpenCL, rocm-opencl, xorg-x11-drv-nvidia-cuda (RPM Fusion)
   Windows:        the driver of AMD, Intel or NVIDIA; Intel's OpenCL CPU runtime
 In a container, the device files (/dev/dri, /dev/nvidia*) and the driver's .icd file in /etc/OpenCL/vendors must be visible.
-The command clinfo shows what OpenCL sees.`
+The command clinfo shows what OpenCL sees. Kernels in CUDA C need other libraries: docs/install.md#cuda.`
 
 // function is a function of the OpenCL library, whose address load sets, once, or one of a platform in Go. It is missing if it has
 // neither an address nor a function of its own.
