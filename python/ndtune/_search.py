@@ -179,8 +179,8 @@ class Search(Outcome):
         return key_of(self.task.space.values(self.task.space.configuration(line["configuration"])))
 
     def _header(self, line: dict[str, Any]) -> None:
-        device, kernel = line["device"], self._specification.kernel
-        if kernel.both and kernel.is_cuda != (device["platform"] == "CUDA"):
+        device, kernel = line["device"], getattr(self._specification, "kernel", None)
+        if kernel and kernel.both and kernel.is_cuda != (device["platform"] == "CUDA"):
             self._failure = NdtuneError(f"{device['name']} of {device['platform']} takes no kernels in {kernel.lang}")
         names = {"platform_name": "platform", "platform_version": "platform_version", "device_name": "name"}
         names |= {"device_version": "version", "opencl_c_version": "opencl_c_version", "driver_version": "driver"}

@@ -80,7 +80,7 @@ class Specification(Space):
         self.kernel, self.problem_size, self.grid_div = kernel, problem_size, list(grid_div)
         self.block_names = block_size_names or list(util.default_block_size_names)
         self.handlers: dict[str, Callable[[dict[str, Any]], Any]] = {}
-        self.arguments = [Argument(i, a) for i, a in enumerate(arguments)]
+        self.arguments = [Argument(i, a, may_be_empty=kernel.is_cuda) for i, a in enumerate(arguments)]
         self.symbols: list[Argument] = []
         self.shared: list[dict[str, Any]] = []
         self._name_arguments()
@@ -233,11 +233,11 @@ class Specification(Space):
 class Argument:
     """An argument of the kernel: its entry in the specification, and the way back of its content."""
 
-    def __init__(self, place: int, value: Any) -> None:
+    def __init__(self, place: int, value: Any, *, may_be_empty: bool = False) -> None:
         self.value, self.name, self._raw, self._declared = value, f"arg{place}", False, ""
         self._scalar = value = util.on_host(value) if util.is_array(value) else value
         self.array = np.ascontiguousarray(value) if isinstance(value, np.ndarray) else None
-        if self.array is not None and self.array.size == 0:
+        if self.array is not None and self.array.size == 0 and not may_be_empty:
             raise ValueError(f"arguments[{place}] is an array without elements: a buffer has at least one")
         if self.array is not None and (self.array.dtype.hasobject or self.array.dtype.kind == "U"):
             raise TypeError(f"arguments[{place}] is an array of {self.array.dtype}, which a kernel cannot read")
@@ -268,7 +268,7 @@ class Argument:
         """The entry of the specification; the content of an array is written into the folder."""
         if self.array is None:
             return {"name": self.name} | self._by_value()
-        flat = self.array.reshape(-1)
+        flat = self.array.reshape(-1) if self.array.size else np.zeros(1, self.array.dtype)
         if self._is_bytes or flat.dtype.kind == "b":
             flat = flat.view(np.uint8)
         elif flat.dtype.kind == "c":
@@ -304,7 +304,7 @@ class Argument:
         have written it.
         """
         assert self.array is not None
-        content = np.load(path).reshape(-1).view(self.array.dtype).reshape(self.array.shape)
+        content = np.load(path).reshape(-1).view(self.array.dtype)[: self.array.size].reshape(self.array.shape)
         if in_place and util.on_device(self.value):
             util.write_back(self.value, content)
         if util.is_tensor(self.value):

@@ -141,21 +141,36 @@ class T1:
             "GridDivX GridDivY GridDivZ SharedMemory KernelTypeNames ReferenceArguments",
             "Language KernelName KernelFile Arguments",
         )
-        language = k["Language"].text()
-        k["Language"].refuse(f"the kernel is written in {language}; only OpenCL can be tuned", language != "OpenCL")
-        shared = k["SharedMemory"]
-        shared.refuse("an OpenCL kernel has no dynamic shared memory; give it a Local argument", shared.value)
-        k["KernelTypeNames"].refuse("an OpenCL kernel has no template arguments", k["KernelTypeNames"].value)
+        language, shared, of_template = k["Language"].text(), k["SharedMemory"], k["KernelTypeNames"]
+        why = f"the kernel is written in {language}; OpenCL and CUDA can be tuned"
+        k["Language"].refuse(why, language not in ("OpenCL", "CUDA"))
+        in_opencl = language == "OpenCL"
+        why = "an OpenCL kernel has no dynamic shared memory; give it a Local argument"
+        shared.refuse(why, in_opencl and shared.value)
+        of_template.refuse("an OpenCL kernel has no template arguments", in_opencl and of_template.value)
         base, options = self.path.parent.absolute(), [o.text() for o in k["CompilerOptions"] if o.value != ""]
         for o in options:
             why = f"{o} is no option of OpenCL compilers; they have -cl-std=CL3.0"
-            k["CompilerOptions"].refuse(why, o.startswith("-std="))
+            k["CompilerOptions"].refuse(why, in_opencl and o.startswith("-std="))
         made: dict[str, Any] = {"kernel": {"name": k["KernelName"].text(), "file": self._beside(k["KernelFile"])}}
         if options:
             made["kernel"]["build_options"] = [re.sub(r"^-I\s*(.+)", lambda m: f"-I{base / m[1]}", o) for o in options]
         made |= self._sizes(k)
         names = {**self.parameters, "ProblemSize": made["problem_size"]}
         made["arguments"] = [self._argument(f, i, names, Path(folder).absolute()) for i, f in enumerate(k["Arguments"])]
+        if not in_opencl:
+            made["kernel"]["language"] = "cuda"
+            words = [re.split(r"(\w+)", name.text()) for name in of_template]
+            filled = ["".join(f"{{{w}}}" if w in self.parameters else w for w in text) for text in words]
+            made["kernel"]["name"] += f"<{', '.join(filled)}>" if filled else ""
+            for i, field in enumerate(k["Arguments"]):
+                if field["MemType"].value == "Constant":  # a variable in constant memory, besides the argument
+                    symbol = {key: v for key, v in made["arguments"][i].items() if key != "output"} | {"symbol": True}
+                    made["arguments"].append(symbol)
+                    made["arguments"][i]["name"] = f"argument {i + 1}"
+            if shared.value:
+                local = {"name": "shared memory", "type": "uint8", "local_size": shared.expression(self.parameters)}
+                made["arguments"].append(local)
         made |= {"parameters": self.parameters, "restrictions": self.restrictions(folder)}
         settings = {name: parameter for parameter, name in _SETTINGS.items() if parameter in self.parameters}
         made["measure"] = {"settings": settings} if settings else {}
@@ -242,7 +257,8 @@ class T1:
             specification: Any = Space(self.parameters)
             specification.content = {"measure": {}} | self.specification(folder)
             specification.arguments, specification.handlers = [], {}
-            specification.restrict = specification.write = lambda *_: None  # the data are written
+            nothing = lambda *_: None  # noqa: E731 - the data are written
+            specification.restrict = specification.write = specification.add_other_language = nothing
             plan = strategies.plan(strategy, strategy_options, specification, None, lambda: self._space().size)
             more = {"strategy_options": strategy_options, "iterations": iterations, "quiet": quiet}
             more |= {"flags": ["--prior", "none", *options], "restrictions": self._conditions}
@@ -262,6 +278,11 @@ class T1:
 
         more = {"restrictions": self._conditions, "cache": cache, "simulation_mode": True}
         return tune_kernel(self.name, "", self.problem_size, [], self.parameters, **more | options)
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the kernel is in CUDA C."""
+        return self._root["KernelSpecification"]["Language"].value == "CUDA"
 
     @property
     def name(self) -> str:
@@ -307,7 +328,8 @@ def tune_kernel_T1(
         results, env = task.simulate(cache_filepath, **given | goal)
     else:
         goal = {"objectives": {objective: objective_higher_is_better}, "cache": cache_filepath}
-        place = [] if device is None else ["--device", device if isinstance(device, str) else f"0:{device}"]
+        number = f"{'cuda' if task.is_cuda else 0}:{device}"
+        place = [] if device is None else ["--device", device if isinstance(device, str) else number]
         results, env = task.tune(*place, **given | goal)
     if output_T4:
         return get_t4_metadata(), get_t4_results(results, task.parameters, objective)

@@ -173,6 +173,15 @@ def test_templates(defines: Any) -> None:
     assert np.allclose(ndtune.run_kernel(*task, {"block_size_x": 64}, defines=defines)[0], X + Y)
 
 
+@pytest.mark.usefixtures("cuda")
+def test_an_array_without_elements() -> None:
+    source = """// standin: scale is scale(y, x, 2) over n
+    __global__ void scale(float *y, const float *x, float *nothing, int n) {}"""
+    nothing, n = np.zeros(0, np.float32), np.int32(1024)
+    made = ndtune.run_kernel("scale", source, 1024, [Y, X, nothing, n], {"block_size_x": 32})
+    assert np.allclose(made[0], 2 * X) and made[2].shape == (0,)
+
+
 def test_factors_of_unrolled_loops() -> None:
     source = "\n    #pragma unroll loop_unroll_factor_k\n    for (;;);"
     for lang, factor, want in [

@@ -77,7 +77,7 @@ block_size_x > 1 => 5 // (block_size_x - 32) > 1 => by zero ('5 // (block_size_x
 [32, 64] => 3 ** 10 ** 9 => beyond the integers of 64 bits
 [32, 64] => [32, 32] => the value 32 stands twice
 "Type": "string" => "Typ": "string" => the key Typ is unknown; did you mean Type?
-OpenCL => CUDA => Language: the kernel is written in CUDA; only OpenCL can be tuned
+OpenCL => HIP => Language: the kernel is written in HIP; OpenCL and CUDA can be tuned
 scale.cl => scal.cl => KernelFile: there is no file
 ["block_size_x"], => ["block_sise_x"], => GridDivX[0]: in 'block_sise_x', column 1: nothing is named block_sise_x
 "ProblemSize": [1024], => "GlobalSize": {"X": "1024"}, => GridDivX: it divides a ProblemSize, which is missing
@@ -112,6 +112,27 @@ def test_wrong_files_are_refused(wrong, tmp_path):
         t1.from_t1(tmp_path / "wrong.json").specification(tmp_path)
     assert str(raised.value).startswith(f"{tmp_path / 'wrong.json'}: ")
     assert message in str(raised.value)
+
+
+@pytest.mark.usefixtures("cuda")
+def test_kernels_in_cuda_c(tmp_path):
+    file = json.loads(GOOD)
+    kernel = file["KernelSpecification"]
+    kernel |= {"Language": "CUDA", "GlobalSizeType": "CUDA", "KernelFile": "scale.cu", "CompilerOptions": ["-w"]}
+    kernel |= {"SharedMemory": "block_size_x * 4", "KernelTypeNames": ["real", "block_size_x"]}
+    kernel["Arguments"][0] |= {"MemType": "Constant", "Output": True}
+    (tmp_path / "t1.json").write_text(json.dumps(file))
+    source = """// standin: scale is nothing()
+    __constant__ float x[2048];
+    template <typename T, int n> __global__ void scale(float *y, int count) {}"""
+    (tmp_path / "scale.cu").write_text(source)
+    made = t1.from_t1(tmp_path / "t1.json").specification(tmp_path)
+    assert made["kernel"]["name"] == "scale<{real}, {block_size_x}>" and made["kernel"]["language"] == "cuda"
+    argument, _, symbol, shared = made["arguments"]
+    assert (argument["name"], symbol["name"], symbol["symbol"]) == ("argument 1", "x", True)
+    assert shared["local_size"] == "block_size_x * 4"
+    results, env = t1.tune_kernel_T1(tmp_path / "t1.json", output_T4=False, device=0, strategy="brute_force")
+    assert len(results.correct()) == 4 and env["platform_name"] == "CUDA"
 
 
 def test_a_specification_that_is_written_is_what_the_program_takes(program, tmp_path):
