@@ -17,7 +17,10 @@ import (
 	"github.com/ndtune/ndtune/tune/worker"
 )
 
-type commandsOptions struct{ device string } // "": none is opened before the first command
+type commandsOptions struct {
+	device string // "": none is opened before the first command
+	early  bool
+}
 
 func commandsCommand(run flags.Runner[commandsOptions]) *cli.Command {
 	o := &commandsOptions{}
@@ -29,7 +32,10 @@ warm in between (docs/stream.md). Each command is a list of its words in JSON an
 standard input follows, up to a line «...».
 
    ndtune commands --device 0:0`,
-		Flags:  []cli.Flag{flags.Device(&o.device, "; it is opened at once")},
+		Flags: []cli.Flag{
+			flags.Device(&o.device, "; it is opened at once"),
+			flags.Switch(&o.early, "early", "", "load the drivers of OpenCL at once, and open the first device, 0:0, if it is a CPU"),
+		},
 		Action: flags.Action(o, run),
 	}
 }
@@ -44,6 +50,14 @@ func runCommands(ctx context.Context, t *ui.Console, o *commandsOptions) error {
 	defer reserve.Close()
 	if o.device != "" {
 		(&job.Evaluation{Shared: reserve}).PrepareWorker(t, o.device, []source.Language{source.OpenCL, source.CUDA})
+	}
+	if o.early {
+		_ = reserve.Prepare(source.OpenCL) // the first command tells why it cannot
+		go func() {
+			if d, err := job.SelectDevice("0:0", source.OpenCL); err == nil && d.Identity.Type == "cpu" {
+				reserve.Warm(d)
+			}
+		}()
 	}
 	for {
 		text, err := t.In.Next(ctx)

@@ -1,6 +1,6 @@
 """Tunes OpenCL kernels: the interface of Kernel Tuner, with ndtune's searches."""
 
-from ndtune import _binary
+from ndtune import _binary, _process  # noqa: F401 - the program starts here, before numpy is imported
 from ndtune._binary import NdtuneError
 from ndtune.integration import create_device_targets, store_results
 from ndtune.interface import Interrupted, check, run_kernel, tune_cache, tune_kernel

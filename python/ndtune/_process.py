@@ -16,6 +16,7 @@ import selectors
 import signal
 import socket
 import subprocess
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -32,6 +33,9 @@ OnLine = Callable[[dict[str, Any], str], None]
 def prepare(device: str) -> None:
     """Start the program for a command to come, if none waits: it loads drivers and opens the device meanwhile."""
     program = _taken()
+    if program and program.early and device != "0:0":  # it has prepared for another one
+        program.end()
+        program = None
     if program is None:
         program = _Program("--device", device)
     _keep(program)
@@ -52,6 +56,7 @@ class Process:
         self._callbacks = callbacks
         program = _taken()
         self._program = program or _Program()
+        self._program.early = False
         self._again: list[str] | None = [] if program else None  # what to send again if it proves to have died before
         self._lines: deque[bytes] = deque()
         self._stopped = self._told = False  # told: all of its input
@@ -138,6 +143,7 @@ class _Program:
 
     def __init__(self, *arguments: str) -> None:
         self.place = _place()
+        self.early = "--early" in arguments  # started by the import, and without a command so far
         # Its own session: Ctrl-C in a terminal reaches Python alone, which then ends the command in order.
         own: dict[str, Any] = {"start_new_session": True}
         if os.name == "nt":
@@ -236,6 +242,7 @@ def _forget() -> None:
     """In the child of a fork: the parent's programs are not ours, nor is a lock that one of its threads held."""
     global _lock
     _lock = threading.Lock()
+    _leave()
     _idle.clear()
 
 
@@ -270,3 +277,20 @@ def _selectable(pipe: IO[bytes]) -> IO[bytes] | socket.socket:
 
     threading.Thread(target=feed, daemon=True).start()
     return ours
+
+
+def _begin() -> None:
+    """Start the program with the import: it loads OpenCL's drivers, and opens the first device if that is a CPU.
+
+    The command `python -m ndtune` and children of multiprocessing, which import the main module again, start none. A
+    program that cannot start says why to the first command.
+    """
+    command = os.path.basename(sys.argv[0]).removesuffix(".exe") if hasattr(sys, "argv") else ""
+    processes = sys.modules.get("multiprocessing")
+    if command in ("-m", "ndtune") or processes and processes.current_process().name != "MainProcess":
+        return
+    with contextlib.suppress(_binary.NdtuneError, OSError):
+        _keep(_Program("--early"))
+
+
+_begin()

@@ -8,7 +8,7 @@ import tempfile
 from typing import Any
 
 from ndtune._binary import NdtuneError
-from ndtune._process import Process, told
+from ndtune._process import Process, prepare, told
 from ndtune._specification import Specification, memory_for
 
 
@@ -17,6 +17,7 @@ def run(specification: Specification, device: str) -> dict[str, Any]:
 
     Raises NdtuneError if there is no answer.
     """
+    prepare(device)
     answer: dict[str, Any] = {}
 
     def take(line: dict[str, Any], _: str) -> None:

@@ -243,6 +243,45 @@ def test_a_process_that_died_is_replaced() -> None:
     assert first[0][0] == again[0][0] == 1
 
 
+def test_the_program_starts_with_the_import(tmp_path: Path) -> None:
+    """It serves the first command, unless a variable has changed or another device is meant; a fork has none."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, sys, numpy, ndtune\n"
+        "from ndtune import _process\n"
+        "def pid(): return _process._idle[0].child.pid if _process._idle else 0\n"
+        "def run():\n"
+        "    ndtune.run_kernel('k', '__kernel void k(__global int *a) {}', 1, [numpy.zeros(1, 'i4')], {})\n"
+        "early, seen = pid(), []\n"
+        "if not os.fork(): os._exit(pid() != 0)\n"
+        "seen += [early > 0, os.waitstatus_to_exitcode(os.wait()[1]) == 0]\n"
+        "if 'variable' in sys.argv: os.environ['NDTUNE_TEST'] = '1'\n"
+        "if 'device' in sys.argv: _process.prepare('1:0')\n"
+        "else: run()\n"
+        "print([*seen, pid() == early, _process._idle[0].early])\n"
+    )
+    for change, same in {"": True, "variable": False, "device": False}.items():
+        env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+        said = subprocess.run([sys.executable, script, change], env=env, capture_output=True, text=True, check=False)
+        assert said.stdout == f"[True, True, {same}, False]\n", said.stderr
+
+
+def test_imports_that_start_no_program(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import multiprocessing, ndtune\n"
+        "from ndtune import _process\n"
+        "def idle(): return len(_process._idle)\n"
+        "if __name__ == '__main__':\n"
+        "    with multiprocessing.get_context('spawn').Pool(1) as pool: print(idle(), pool.apply(idle))\n"
+    )
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    for change, want in {"": "1 0\n", "no-such-program": "0 0\n"}.items():
+        named = {"NDTUNE": change} if change else {}
+        said = subprocess.run([sys.executable, script], env=env | named, capture_output=True, text=True, check=False)
+        assert said.stdout == want, said.stderr
+
+
 def test_a_kernel_that_crashes_the_driver() -> None:
     source = "__kernel void k(__global int *a) { *(__global int *)0 = a[0]; }"
     with pytest.raises(ndtune.NdtuneError, match="signal"):
