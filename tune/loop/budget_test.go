@@ -71,6 +71,39 @@ func TestTimeLimit(t *testing.T) {
 	}
 }
 
+// A dropping fake is told to forget the configurations that wait.
+type dropping struct {
+	evaluatorFunc
+	dropped chan struct{}
+}
+
+func (d dropping) DropWaiting() { close(d.dropped) }
+
+func TestNothingThatWaitsBeginsAfterTheTimeLimit(t *testing.T) {
+	d := dropping{dropped: make(chan struct{})}
+	begun := 0
+	d.evaluatorFunc = evaluatorFunc{3, func(_ context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
+		var taken []space.Configuration
+		for c := range in {
+			taken = append(taken, c)
+		}
+		select {
+		case <-d.dropped:
+		default:
+			t.Error("the evaluator was not told")
+		}
+		if begun = min(1, len(taken)); begun > 0 { // the limit may be over before
+			r := correct(taken[0])
+			r.Configuration = taken[0]
+			out <- r
+		}
+		return nil
+	}}
+	if o := mustRun(t, line(t, 5), d, Options{TimeLimit: time.Millisecond}); o.Stop != tune.TimeIsUp || len(o.Results) != begun {
+		t.Errorf("%d results, stop %s", len(o.Results), o.Stop)
+	}
+}
+
 // TestWhatTheLogHoldsCountsThoughNotProposedAgain resumes a brute force run with random
 // sampling: the budget covers both, and no result is left out.
 func TestWhatTheLogHoldsCountsThoughNotProposedAgain(t *testing.T) {

@@ -218,6 +218,9 @@ func (r *run) evaluate(ctx context.Context) error {
 			}
 			if r.outcome.Stop != "" || len(r.doubts.held) > 0 {
 				ending = true
+				if d, ok := r.evaluator.(dropper); ok && r.outcome.Stop == tune.TimeIsUp {
+					d.DropWaiting()
+				}
 				close(in)
 			}
 		}
@@ -247,7 +250,7 @@ func (r *run) evaluate(ctx context.Context) error {
 				r.outcome.Stop = tune.Interrupted // whatever else it would have been
 				return nil
 			}
-			if err == nil && len(r.out) > 0 {
+			if err == nil && len(r.out) > 0 && r.outcome.Stop != tune.TimeIsUp {
 				err = fmt.Errorf("the evaluator ended with %d configurations unanswered", len(r.out))
 			}
 			if err == nil && !ending {
@@ -257,6 +260,10 @@ func (r *run) evaluate(ctx context.Context) error {
 		}
 	}
 }
+
+// A dropper is an evaluator with configurations that have not begun. After DropWaiting, which may be called while Evaluate runs, that
+// Evaluate begins none of them, and does not answer them.
+type dropper interface{ DropWaiting() }
 
 // drain waits for an evaluator that was told to stop. It keeps further results in memory only,
 // because the log may have failed.

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/ndtune/ndtune/tune"
@@ -15,7 +16,12 @@ func (p *Pool) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 		return errClosed
 	}
 	defer p.cancel()
+	p.dropping.Store(false)
 	for {
+		if p.dropping.Load() {
+			waits := func(t *assignment) bool { return t.build == 0 && t.deaths == 0 }
+			p.toBuild, p.toEvaluate = slices.DeleteFunc(p.toBuild, waits), slices.DeleteFunc(p.toEvaluate, waits)
+		}
 		if err := p.assign(time.Now()); err != nil {
 			return err
 		}
@@ -44,6 +50,9 @@ func (p *Pool) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 		}
 	}
 }
+
+// DropWaiting lets the [Pool.Evaluate] that runs forget the configurations that no worker has begun: it does not answer them.
+func (p *Pool) DropWaiting() { p.dropping.Store(true) }
 
 // Probe implements tune.Prober. A probe is not counted by [Pool.Evaluated].
 func (p *Pool) Probe(ctx context.Context, c space.Configuration, again tune.Retest) (tune.Result, error) {

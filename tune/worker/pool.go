@@ -57,6 +57,7 @@ type Pool struct {
 	unsafe      bool          // a worker has died or was killed in a build
 	launched    bool          // a launch has ended
 	carry       carry
+	dropping    atomic.Bool                 // what waits
 	best        atomic.Pointer[tune.Result] // so far, as the run observes it; nil: unknown
 
 	fresh               string      // of new assignments

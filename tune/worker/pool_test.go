@@ -28,6 +28,31 @@ func resultsByKey(o *tune.Outcome) map[string]tune.Result {
 	return byKey
 }
 
+// TestWhatWaitsIsDropped stops while the first of twenty configurations is built: it alone is finished, and the next search is whole.
+func TestWhatWaitsIsDropped(t *testing.T) {
+	t.Parallel()
+	pool := openTestPool(t, whole, tiny(t, 20, "drop"), Options{Workers: 1})
+	all, err := pool.problem.Space(t.Context(), pool.Device())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{1, 20} {
+		pool.heard = func(e event) {
+			if want == 1 && e.Answer.Stage != nil {
+				pool.DropWaiting()
+			}
+		}
+		in, out := make(chan space.Configuration, 20), make(chan tune.Result, 20)
+		for i := range 20 {
+			in <- all.At(i)
+		}
+		close(in)
+		if err := pool.Evaluate(t.Context(), in, out); err != nil || len(out) != want {
+			t.Errorf("%d results, want %d: %v", len(out), want, err)
+		}
+	}
+}
+
 // TestPoolAgreesWithAnEvaluator compares with an evaluator in this process.
 func TestPoolAgreesWithAnEvaluator(t *testing.T) {
 	t.Parallel()
