@@ -13,12 +13,14 @@ import (
 )
 
 // The final measurement takes finalShare of the time that the results have cost, but at least minFinalBudget milliseconds of kernel
-// time, and as many rounds as [tune.Finalists] needs to tell a difference. It takes at most maxFinalBudget milliseconds and maxFinalRounds
-// rounds, and at least minFinalRounds. The number of rounds is chosen before the first one: if differences that appear ended the
+// time, and as many rounds as [tune.Finalists] needs to tell a difference. If the results have cost less than smallSearch milliseconds, it
+// takes smallBudget milliseconds, even if that is too little to tell a difference. It takes at most maxFinalBudget milliseconds and maxFinalRounds rounds, and at least minFinalRounds. The number of rounds is chosen before the first one: if differences that appear ended the
 // measurement, chance would cause more of them than the significance says.
 const (
 	finalShare     = 0.1
 	minFinalBudget = 200
+	smallSearch    = 3000
+	smallBudget    = 100
 	maxFinalBudget = 2000
 	minFinalRounds = 3
 	maxFinalRounds = 51
@@ -44,8 +46,9 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	if len(places) < 2 || allFinal {
 		return nil // nothing is measured twice: the log may hold the final times of all
 	}
-	configurations, rounds := r.rounds(places, maxFinalBudget)
-	_, worthwhile := r.rounds(places, r.finalBudget())
+	budget, most := r.finalBudget()
+	configurations, rounds := r.rounds(places, most)
+	_, worthwhile := r.rounds(places, budget)
 	rounds = min(rounds, max(worthwhile, tune.LeastRounds(len(places))))
 	turns, card, err := tune.RemeasureOnOne(ctx, r.remeasurer, configurations, rounds)
 	if ctx.Err() != nil {
@@ -88,6 +91,7 @@ func (r *run) finalPlaces(n int) []int {
 // many rounds as show a difference, and for their builds.
 func (r *run) withRivals(ranked []int, n int) []int {
 	o, results, building := r.problem.Objective(), r.outcome.Results, 0.0
+	budget, most := r.finalBudget()
 	places := slices.Clip(ranked[:n])
 	for _, i := range ranked[n:] {
 		first, next := &results[ranked[0]], &results[i]
@@ -96,8 +100,8 @@ func (r *run) withRivals(ranked []int, n int) []int {
 			continue
 		}
 		building += float64(next.Durations.Build) / float64(time.Millisecond)
-		_, rounds := r.rounds(append(places, i), maxFinalBudget)
-		if len(places) == 2*n || rounds < tune.LeastRounds(len(places)+1) || building > r.finalBudget() {
+		_, rounds := r.rounds(append(places, i), most)
+		if len(places) == 2*n || rounds < tune.LeastRounds(len(places)+1) || building > budget {
 			break
 		}
 		places = append(places, i)
@@ -116,13 +120,18 @@ func (r *run) withBaseline(places []int) []int {
 	return places
 }
 
-// finalBudget returns the time of the final measurement in milliseconds of kernel time. The results of the log have cost time, too.
-func (r *run) finalBudget() float64 {
+// finalBudget returns the time of the final measurement in milliseconds of kernel time, and the most that rounds which tell a difference may
+// take. The results of the log have cost time, too.
+func (r *run) finalBudget() (budget, most float64) {
 	cost := time.Duration(0)
 	for i := range r.outcome.Results {
 		cost += r.outcome.Results[i].Durations.Total()
 	}
-	return max(minFinalBudget, finalShare*float64(cost)/float64(time.Millisecond))
+	spent := float64(cost) / float64(time.Millisecond)
+	if spent < smallSearch {
+		return smallBudget, smallBudget
+	}
+	return max(minFinalBudget, finalShare*spent), maxFinalBudget
 }
 
 // rounds returns the configurations at some places, and the number of rounds that take about a budget of

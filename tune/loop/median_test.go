@@ -44,7 +44,7 @@ func scattered(share, milliseconds float64, build time.Duration) func(c space.Co
 	return func(c space.Configuration) tune.Result {
 		t := milliseconds * (1 + float64(c.Int("i"))/1000)
 		times := []float64{t * (1 - share), t * (1 - share), t, t * (1 + share), t * (1 + share)}
-		return tune.Result{Status: tune.Correct, Times: times, Durations: tune.Durations{Build: build}}
+		return tune.Result{Status: tune.Correct, Times: times, Durations: tune.Durations{Build: build, Measure: 100 * time.Millisecond}}
 	}
 }
 
