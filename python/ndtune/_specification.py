@@ -304,7 +304,10 @@ class Argument:
         have written it.
         """
         assert self.array is not None
-        content = np.load(path).reshape(-1).view(self.array.dtype)[: self.array.size].reshape(self.array.shape)
+        # A large file is not read but mapped; no other takes its place on disk while that is used.
+        mapped = os.name == "posix" and os.path.getsize(path) > 1 << 20
+        flat = np.load(path, mmap_mode="c" if mapped else None).view(np.ndarray).reshape(-1).view(self.array.dtype)
+        content = flat[: self.array.size].reshape(self.array.shape)
         if in_place and util.on_device(self.value):
             util.write_back(self.value, content)
         if util.is_tensor(self.value):

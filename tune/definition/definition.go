@@ -122,8 +122,9 @@ type Verification struct {
 
 	// Command judges the outputs of configurations. Each question is a line of JSON with the configuration and the paths of
 	// .npy files: the outputs after the launch, and the initial content of all buffers. It answers {"correct": true}, or
-	// {"correct": false, "reason": "…"}. Anything else ends the run.
-	Command *Command
+	// {"correct": false, "reason": "…"}. Anything else ends the run. With NoInputs, questions have no initial content.
+	Command  *Command
+	NoInputs bool
 
 	// Compare says, by argument name, which outputs are reduced or sorted before they are compared. The
 	// other outputs are compared element by element.

@@ -82,8 +82,11 @@ func (t *trial) writeBuffers(j *commandJudge) (inputs, outputs map[string]string
 		if !info.Kind.HasContent() {
 			continue
 		}
-		inputs[info.Name] = filepath.Join(j.folder, "inputs", info.Name+".npy")
-		if is := fmt.Sprint(info.Element, t.variant.Elements[i], t.variant.Pixels[i]); j.inputs[info.Name] != is {
+		is := fmt.Sprint(info.Element, t.variant.Elements[i], t.variant.Pixels[i])
+		if !t.problem.Definition().Verify.NoInputs {
+			inputs[info.Name] = filepath.Join(j.folder, "inputs", info.Name+".npy")
+		}
+		if inputs[info.Name] != "" && j.inputs[info.Name] != is {
 			content, err := t.problem.Content(i, t.variant.Elements[i])
 			if err == nil {
 				err = writeArray(inputs[info.Name], t.variant.Pixels[i], content)

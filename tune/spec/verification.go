@@ -18,7 +18,7 @@ func (f field) verification() *definition.Verification {
 	if f.unverified {
 		return nil
 	}
-	v, command := &definition.Verification{}, definition.Command{}
+	v, command, inputs := &definition.Verification{}, definition.Command{}, true
 	f.keys(
 		key("spec", &f.reference, field.text).means("path", "the specification of the reference; this, npy or command"),
 		key("parameters", &v.Configuration, field.configuration).means("mapping", "with spec: the configuration of the reference"),
@@ -27,11 +27,12 @@ func (f field) verification() *definition.Verification {
 		key("npy", &v.Files, mapOf(field.npyFile)).means("mapping", ".npy files with the expected content"),
 		key("command", &command.Args, field.command).means("list", "a program with its arguments that judges the outputs"),
 		key("timeout", &command.Timeout, field.duration).means("duration", "the time that an answer may take; default: 1m"),
+		key("inputs", &inputs, field.boolean).means("true or false", "with command: whether it gets the initial content; default: true"),
 		key("compare", &v.Compare, mapOf(field.comparison)).means("mapping", "outputs that are reduced or sorted before they are compared"),
 		key("atol", &v.ATol, field.expression).means("expression", "the absolute tolerance"),
 		key("rtol", &v.RTol, field.expression).means("expression", "the relative tolerance"),
 	)
-	v.Command = f.complete(command)
+	v.Command, v.NoInputs = f.complete(command), !inputs
 	return v
 }
 
