@@ -8,22 +8,13 @@ import (
 	"github.com/ndtune/ndtune/tune"
 )
 
-// Before the best is named, it is launched up to confirmLaunches times again, and each output is compared, within confirmTime. A search
-// that takes longer than confirmTime / longShare has longShare of its time for this, and one that takes less than confirmTime /
-// confirmShare has confirmShare of it, but at least confirmLeast. If a kernel errs in one launch of twelve, 60 launches show it with 99.5 %.
+// Before the best is named, it is launched up to confirmLaunches times again, and each output is compared, within the longer one of
+// confirmTime and confirmShare of the time of the search. If a kernel errs in one launch of twelve, 60 launches show it with 99.5 %.
 const (
 	confirmLaunches = 60
 	confirmTime     = 2 * time.Second
-	confirmLeast    = 200 * time.Millisecond
-	confirmShare    = 0.1
-	longShare       = 0.02
+	confirmShare    = 0.02
 )
-
-// confirmWithin returns the time for launching the best of a search again.
-func confirmWithin(search time.Duration) time.Duration {
-	share := func(of float64) time.Duration { return time.Duration(of * float64(search)) }
-	return max(confirmLeast, min(confirmTime, share(confirmShare)), share(longShare))
-}
 
 // confirmBest confirms that the best is right in every launch. One that is not becomes a failure, and the next best is confirmed.
 // Finalists whose final measurement failed are confirmed as well, so that one whose output was wrong there does not stay correct.
@@ -61,7 +52,8 @@ func (r *run) confirmBest(ctx context.Context) error {
 // nothing against it.
 func (r *run) confirm(ctx context.Context, i int) error {
 	result := &r.outcome.Results[i]
-	again, err := r.prober.Probe(ctx, result.Configuration, tune.Retest{Launches: confirmLaunches, Within: confirmWithin(time.Since(r.started))})
+	within := max(confirmTime, time.Duration(confirmShare*float64(time.Since(r.started))))
+	again, err := r.prober.Probe(ctx, result.Configuration, tune.Retest{Launches: confirmLaunches, Within: within})
 	switch {
 	case ctx.Err() != nil:
 		r.outcome.Stop = tune.Interrupted

@@ -25,18 +25,6 @@ func (f *confirming) Probe(_ context.Context, c space.Configuration, _ tune.Rete
 	return r, nil
 }
 
-func TestTimeOfTheConfirmation(t *testing.T) {
-	const ms = time.Millisecond
-	for search, want := range map[time.Duration]time.Duration{
-		0: 200 * ms, time.Second: 200 * ms, 6 * time.Second: 600 * ms, 20 * time.Second: 2 * time.Second,
-		100 * time.Second: 2 * time.Second, 1000 * time.Second: 20 * time.Second,
-	} {
-		if got := confirmWithin(search); got != want {
-			t.Errorf("after %s: within %s, want %s", search, got, want)
-		}
-	}
-}
-
 // TestTheBestIsConfirmed: only a wrong output, or a launch that fails, costs the best its place.
 func TestTheBestIsConfirmed(t *testing.T) {
 	verified := func(c space.Configuration) tune.Result {
