@@ -59,7 +59,7 @@ func TestLabels(t *testing.T) {
 			cards = append(cards, hardware.Device{Name: "H200", Platform: platform, PCI: pci})
 		}
 	}
-	if got := Labels(cards); got[0] != "H200 (0000:41:00.0, NVIDIA CUDA)" || got[3] != "H200 (0000:42:00.0, CUDA)" {
+	if got := Labels(cards); got[0] != "H200 (0000:41:00.0, NVIDIA OpenCL)" || got[3] != "H200 (0000:42:00.0, CUDA C)" {
 		t.Errorf("%q", got)
 	}
 	var all []string
