@@ -60,7 +60,7 @@ func ListFor(selector string, languages ...source.Language) ([]Listed, error) {
 	names := strings.Split(selector, ",")
 	if slices.ContainsFunc(names, NamesCUDA) {
 		if !wants(languages, source.CUDA) {
-			return nil, &SelectionError{selector, "the kernel is in OpenCL C, and CUDA takes CUDA C", nil}
+			return nil, &SelectionError{selector, "the kernel is in OpenCL C, and CUDA takes CUDA C: name another device, or give the kernel a file for each language (docs/cuda.md)", nil}
 		}
 		if _, err := cl.CUDA(); err != nil {
 			return nil, err

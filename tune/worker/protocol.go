@@ -62,7 +62,7 @@ type hello struct {
 	Load     source.Language // load the drivers of its devices, for another hello to come, and do nothing else; "": no
 	Warm     bool            // open the device, for the hello of a problem to come
 	Builds   bool            // or else it evaluates
-	Selector string          // of the device, «platform:device»
+	Selector string          // of the device, such as «0:1» or «cuda:0»
 	Device   hardware.Device
 
 	Problem []byte               // by problem.Problem.Encode; nil: a registered function makes it

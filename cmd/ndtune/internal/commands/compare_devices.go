@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -232,7 +231,10 @@ func (k *comparing) openOne(ctx context.Context) (err error) {
 		return err
 	}
 	devices := k.job.Place.Devices
-	return cmp.Or(k.addTargets(devices, devices[0].Identity.Name), k.nameLogs())
+	if err := k.addTargets(devices, devices[0].Identity.Name); err != nil {
+		return err
+	}
+	return k.nameLogs()
 }
 
 // addTargets adds a target on devices of one model, or of a kind in the fleet, for each size. Its problem is in the language of the devices.
