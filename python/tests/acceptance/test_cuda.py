@@ -53,7 +53,7 @@ def test_names_of_block_sizes(package: Any, task: list[Any], expected: list[Any]
     assert len(results) == 2
 
 
-@pytest.mark.parametrize("size", [512, "block_size_x*4", lambda p: p["block_size_x"] * 4])
+@pytest.mark.parametrize("size", [1024, "block_size_x*4", lambda p: p["block_size_x"] * 4])
 def test_dynamic_shared_memory(package: Any, task: list[Any], expected: list[Any], size: Any) -> None:
     head, body = ADD.split("    int i")
     task[1] = f"{head}    extern __shared__ float stage[];\n    stage[threadIdx.x] = a[0];\n    int i{body}"
