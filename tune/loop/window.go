@@ -2,6 +2,8 @@ package loop
 
 import (
 	"github.com/ndtune/ndtune/tune"
+	"github.com/ndtune/ndtune/tune/search"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A window makes the proposals of a strategy independent of the order in which parallel evaluators
@@ -45,4 +47,26 @@ func (r *run) tellFirst() bool {
 		r.observe(first, result)
 	}
 	return ok
+}
+
+// foresee tells an evaluator that prepares configurations which ones will probably be proposed next, if there were proposals since it
+// last did so.
+func (r *run) foresee() {
+	if r.foreseer == nil || r.foreseen == r.proposed {
+		return
+	}
+	r.foreseen = r.proposed
+	n := r.window.ahead
+	if limit := r.options.MaxEvaluations; limit > 0 {
+		n = min(n, max(0, limit-r.proposed+r.free(r.excluded)))
+	}
+	var probable []space.Configuration
+	for _, i := range search.Foresee(r.strategy, n) {
+		_, known := r.known[i]
+		_, given := r.given[i]
+		if !known && !given && r.refusal(i) == "" {
+			probable = append(probable, r.space.At(i))
+		}
+	}
+	r.foreseer.Foresee(probable)
 }
