@@ -73,6 +73,9 @@ func CUDA() (*Platform, error) {
 	return all[0], nil
 }
 
+// HasCUDA reports whether CUDA's driver is there; whether it finds a device, [CUDA] tells later.
+func HasCUDA() bool { return cuda.Installed() }
+
 // CUDACompiler returns an error that says how to get NVRTC, the compiler of CUDA C, if it is not there. CUDA has devices without it.
 func CUDACompiler() error { return cuda.Compiler() }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
@@ -34,7 +35,7 @@ standard input follows, up to a line «...».
    ndtune commands --device 0:0`,
 		Flags: []cli.Flag{
 			flags.Device(&o.device, "; it is opened at once"),
-			flags.Switch(&o.early, "early", "", "load the drivers of OpenCL at once, and open the first device, 0:0, if it is a CPU"),
+			flags.Switch(&o.early, "early", "", "load the drivers of OpenCL and CUDA at once, and open the first device, 0:0, if it is a CPU"),
 		},
 		Action: flags.Action(o, run),
 	}
@@ -58,6 +59,10 @@ func runCommands(ctx context.Context, t *ui.Console, o *commandsOptions) error {
 				reserve.Warm(d)
 			}
 		}()
+		if cl.HasCUDA() {
+			_ = reserve.Prepare(source.CUDA)
+			go func() { _, _ = cl.CUDA() }()
+		}
 	}
 	for {
 		text, err := t.In.Next(ctx)

@@ -85,9 +85,19 @@ A container must be started with the GPU (docker run --gpus all). ` + DriverVari
 
 var driverNames = map[string]string{"windows": "nvcuda.dll"}
 
+func openLibrary() (*library.Library, error) {
+	return openFirst(DriverVariable, cmp.Or(driverNames[runtime.GOOS], "libcuda.so.1"))
+}
+
+// Installed reports whether the driver is there, with or without a device. It takes no time where it is not.
+func Installed() bool {
+	_, err := openLibrary()
+	return err == nil
+}
+
 // open opens the driver and lists its devices.
 func open() (*driver, error) {
-	l, err := openFirst(DriverVariable, cmp.Or(driverNames[runtime.GOOS], "libcuda.so.1"))
+	l, err := openLibrary()
 	if err != nil {
 		return nil, fmt.Errorf("no CUDA: %w\n%s", err, install)
 	}

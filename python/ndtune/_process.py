@@ -33,7 +33,7 @@ OnLine = Callable[[dict[str, Any], str], None]
 def prepare(device: str) -> None:
     """Start the program for a command to come, if none waits: it loads drivers and opens the device meanwhile."""
     program = _taken()
-    if program and program.early and device != "0:0":  # it has prepared for another one
+    if program and program.early and device != "0:0" and not device.startswith("cuda"):  # it has prepared for others
         program.end()
         program = None
     if program is None:
@@ -280,7 +280,7 @@ def _selectable(pipe: IO[bytes]) -> IO[bytes] | socket.socket:
 
 
 def _begin() -> None:
-    """Start the program with the import: it loads OpenCL's drivers, and opens the first device if that is a CPU.
+    """Start the program with the import: it loads the drivers, and opens the first device if that is a CPU.
 
     The command `python -m ndtune` and children of multiprocessing, which import the main module again, start none. A
     program that cannot start says why to the first command.

@@ -256,14 +256,14 @@ def test_the_program_starts_with_the_import(tmp_path: Path) -> None:
         "if not os.fork(): os._exit(pid() != 0)\n"
         "seen += [early > 0, os.waitstatus_to_exitcode(os.wait()[1]) == 0]\n"
         "if 'variable' in sys.argv: os.environ['NDTUNE_TEST'] = '1'\n"
-        "if 'device' in sys.argv: _process.prepare('1:0')\n"
+        "if ':' in sys.argv[1]: _process.prepare(sys.argv[1])\n"
         "else: run()\n"
         "print([*seen, pid() == early, _process._idle[0].early])\n"
     )
-    for change, same in {"": True, "variable": False, "device": False}.items():
+    for change, same in {"": True, "variable": False, "1:0": False, "cuda:0": True}.items():
         env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
         said = subprocess.run([sys.executable, script, change], env=env, capture_output=True, text=True, check=False)
-        assert said.stdout == f"[True, True, {same}, False]\n", said.stderr
+        assert said.stdout == f"[True, True, {same}, {change == 'cuda:0'}]\n", said.stderr
 
 
 def test_imports_that_start_no_program(tmp_path: Path) -> None:

@@ -237,7 +237,7 @@ func (p *Pool) Close() {
 	for _, m := range p.members {
 		m.thaw(now)
 		if m.state == idle && !m.doubtful {
-			p.reserve.put(spare{m.child, m.builds, p.noBuilders, p.devices[m.device].Selector()})
+			p.reserve.put(spare{m.child, m.builds, p.noBuilders, device.LanguageOf(p.identity), p.devices[m.device].Selector()})
 			continue
 		}
 		m.child.Kill()

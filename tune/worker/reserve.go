@@ -29,8 +29,9 @@ type Reserve struct {
 type spare struct {
 	child    *child
 	builds   bool
-	ends     bool   // by itself, as those of a CPU do
-	selector string // "": it has no device yet, and can become a worker of any kind
+	ends     bool            // by itself, as those of a CPU do
+	language source.Language // whose drivers it has loaded
+	selector string          // "": it has no device yet, and can become a worker of any kind for one of the language
 }
 
 // reserveTime is how long workers wait for the next pool.
@@ -40,25 +41,26 @@ const reserveTime = 10 * time.Minute
 func NewReserve(output io.Writer) *Reserve { return &Reserve{host: newHost(output)} }
 
 // Prepare starts a worker before its device is known, so that it loads the drivers while the program chooses one: those of devices that
-// probably are wanted, by the language of their kernels. It does nothing if there is a worker that evaluates.
+// probably are wanted, by the language of their kernels. It does nothing if there is a worker that evaluates on such a device.
 func (r *Reserve) Prepare(language source.Language) error {
 	if !hasRun {
 		return errNoMain
 	}
-	if r.find(func(s *spare) bool { return !s.builds }, func(*spare) {}) {
+	if r.find(func(s *spare) bool { return !s.builds && s.language == language }, func(*spare) {}) {
 		return nil
 	}
 	c, err := r.host.Start()
 	if err == nil {
 		c.Requests <- request{Hello: &hello{Load: language}}
-		r.add(spare{child: c})
+		r.add(spare{child: c, language: language})
 	}
 	return err
 }
 
 // Warm lets the worker of [Reserve.Prepare] open a device and check its timer, if no pool has it yet. A pool for the device gets it then.
 func (r *Reserve) Warm(d device.Listed) {
-	r.find(func(s *spare) bool { return s.selector == "" }, func(s *spare) {
+	language := device.LanguageOf(*d.Identity)
+	r.find(func(s *spare) bool { return s.selector == "" && s.language == language }, func(s *spare) {
 		s.selector = d.Selector()
 		s.child.Requests <- request{Hello: &hello{Warm: true, Selector: s.selector, Device: *d.Identity}}
 	})
@@ -140,6 +142,10 @@ func (r *Reserve) add(s spare) {
 
 // take returns a worker of one kind for a device, which waits for its hello, or nil.
 func (r *Reserve) take(builds bool, selector string) *child {
+	language := source.OpenCL
+	if device.NamesCUDA(selector) {
+		language = source.CUDA
+	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.spares = slices.DeleteFunc(r.spares, func(s spare) bool {
@@ -151,7 +157,7 @@ func (r *Reserve) take(builds bool, selector string) *child {
 	})
 	i := slices.IndexFunc(r.spares, func(s spare) bool { return s.builds == builds && s.selector == selector })
 	if i < 0 {
-		i = slices.IndexFunc(r.spares, func(s spare) bool { return s.selector == "" })
+		i = slices.IndexFunc(r.spares, func(s spare) bool { return s.selector == "" && s.language == language })
 	}
 	if i < 0 {
 		return nil
@@ -161,10 +167,12 @@ func (r *Reserve) take(builds bool, selector string) *child {
 	return c
 }
 
-// trim ends workers until no more than some numbers of each kind are left.
+// trim ends workers until no more than some numbers of each kind are left, those that came last.
 func (r *Reserve) trim(builders, others int) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
+	slices.Reverse(r.spares)
+	defer func() { slices.Reverse(r.spares) }()
 	r.spares = slices.DeleteFunc(r.spares, func(s spare) bool {
 		left := &others
 		if s.builds {

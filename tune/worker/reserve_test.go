@@ -174,6 +174,29 @@ __kernel void echo(__global float *y, __global const float *x) { y[get_global_id
 	checkGone(t, mark)
 }
 
+// TestReserveForBothLanguages: a worker that has loaded the drivers of one language is for its devices only, of any kind.
+func TestReserveForBothLanguages(t *testing.T) {
+	t.Parallel()
+	r := NewReserve(nil)
+	defer r.Close()
+	for _, language := range []source.Language{source.OpenCL, source.CUDA, source.CUDA, source.OpenCL} {
+		if err := r.Prepare(language); err != nil {
+			t.Fatal(err)
+		}
+	}
+	openCL, cuda, none := r.take(true, "0:0"), r.take(false, "cuda:0"), r.take(false, "cuda:0")
+	if openCL == nil || openCL.Number != 1 || cuda == nil || cuda.Number != 2 || none != nil || r.host.Started != 2 {
+		t.Errorf("the workers are %v, %v and %v of %d", openCL, cuda, none, r.host.Started)
+	}
+	for _, c := range []*child{openCL, cuda} {
+		r.add(spare{child: c, language: source.OpenCL, selector: "0:0"})
+	}
+	r.trim(0, 1)
+	if len(r.spares) != 1 || r.spares[0].child != cuda {
+		t.Error("the worker that came last has not stayed")
+	}
+}
+
 // BenchmarkAnotherProblem is the time from a new problem to its first result, with new workers and with those of the pool
 // before.
 func BenchmarkAnotherProblem(b *testing.B) {

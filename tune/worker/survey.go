@@ -66,7 +66,7 @@ func newSurvey(r *Reserve, selector string, d hardware.Device, o PeakOptions) *s
 func (s *survey) run(ctx context.Context) (*hardware.Peaks, error) {
 	defer func() {
 		if s.worker != nil {
-			s.reserve.put(spare{s.worker, false, needsNoBuilders(s.hello.Device), s.hello.Selector})
+			s.reserve.put(spare{s.worker, false, needsNoBuilders(s.hello.Device), device.LanguageOf(s.hello.Device), s.hello.Selector})
 		}
 	}()
 	parts := peak.Parts(s.options.Figures...)
