@@ -123,9 +123,13 @@ func (s *Session) fleetSearch() string {
 func (s *Session) Spent(o *tune.Outcome) string {
 	if pool, ok := s.Evaluator.(*worker.Pool); ok {
 		s := pool.Spent()
-		return fmt.Sprintf("time of %s: starting %s, building %s, verifying %s, measuring %s, waiting for the device %s, idle %s",
+		text := fmt.Sprintf("time of %s: starting %s, building %s, verifying %s, measuring %s, waiting for the device %s, idle %s",
 			figure.Count(pool.Started(), "worker"), tenths(s.Starting), tenths(s.Building), tenths(s.Verifying),
 			tenths(s.Measuring), tenths(s.Waiting), tenths(s.Idle))
+		if s.Ahead > 0 {
+			text += fmt.Sprintf("; %d built ahead, of which %d were proposed later", s.Ahead, s.Used)
+		}
+		return text
 	}
 	var d tune.Durations
 	for _, r := range o.Results[min(o.Resumed, len(o.Results)):] {

@@ -65,6 +65,8 @@
 // start: the first builds tell how long one takes. At most eight start at a time, because the driver makes contexts one after the other,
 // 0.13 s each on NVIDIA's 580, and 0.04 s with CUDA_DEVICE_MAX_CONNECTIONS=1, which builders therefore have.
 //
+// Builders for whom no proposal waits build what will probably be proposed (Pool.Foresee). What nobody proposes leaves no trace in the results.
+//
 // Launches are timed alone. On a CPU, or on a GPU that shares the host's memory, all other workers are frozen first (SIGSTOP), with the
 // compilers that they run. A worker that times holds everything it needs, so it cannot wait for a lock of a frozen worker. Windows
 // cannot freeze a process: there the pool waits until the others are idle.

@@ -94,7 +94,9 @@ func (p *Pool) built(m *member, b *built, now time.Time) {
 	t.build += b.Result.Durations.Build
 	t.binary = b.Binary
 	t.warnings, t.code, t.readings = b.Result.Warnings, b.Result.Binary, b.Result.Readings
-	p.toEvaluate.add(t)
+	if !t.foreseen {
+		p.toEvaluate.add(t)
+	}
 }
 
 // finished handles the result of an assignment.
@@ -132,6 +134,8 @@ func (p *Pool) answer(m *member, t *assignment, r tune.Result, now time.Time) {
 		r.Device = p.devices[m.device].Selector()
 	}
 	switch {
+	case t.foreseen:
+		t.failed = &r
 	case t.slow != nil:
 		p.give(t, p.repeated(t, r, now))
 	case p.isSlow(m, &r) && (len(p.slow) < maxSlow || r.Status == tune.Timeout):
@@ -235,8 +239,9 @@ func (p *Pool) died(m *member, end *process.End, now time.Time) error {
 		return nil
 	}
 	p.unsafe = p.unsafe || m.stage == device.StageBuild
-	t.deaths++
-	p.queue(m.builds).first(t)
+	if t.deaths++; !t.foreseen {
+		p.queue(m.builds).first(t)
+	}
 	return nil
 }
 
