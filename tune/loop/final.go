@@ -12,8 +12,8 @@ import (
 	"github.com/ndtune/ndtune/tune/space"
 )
 
-// The final measurement takes finalShare of the time that the results have cost, but at least minFinalBudget milliseconds of kernel time,
-// and as many rounds as [tune.Finalists] needs to tell a difference. If the results have cost less than smallSearch milliseconds, it
+// The final measurement takes finalShare of the time of the search, but at least minFinalBudget milliseconds of kernel time, and as many
+// rounds as [tune.LeastRounds] says that a difference needs, if maxFinalBudget allows so many. If the results have cost less than smallSearch milliseconds, it
 // takes smallBudget milliseconds, even if that is too little to tell a difference. It takes at most maxFinalBudget milliseconds and
 // maxFinalRounds rounds, and at least minFinalRounds. The number of rounds is chosen before the first one: if differences that appear
 // ended the measurement, chance would cause more of them than the significance says.
@@ -50,7 +50,10 @@ func (r *run) measureFinalists(ctx context.Context) error {
 	budget, most := r.finalBudget()
 	configurations, rounds := r.rounds(places, most)
 	_, worthwhile := r.rounds(places, budget)
-	rounds = min(rounds, max(worthwhile, tune.LeastRounds(len(places))))
+	if least := tune.LeastRounds(len(places)); least <= rounds {
+		worthwhile = max(worthwhile, least)
+	}
+	rounds = min(rounds, worthwhile)
 	turns, card, err := tune.RemeasureOnOne(ctx, r.remeasurer, configurations, rounds)
 	if ctx.Err() != nil {
 		r.outcome.Stop = tune.Interrupted
@@ -91,8 +94,8 @@ func (r *run) finalPlaces(n int) []int {
 // by less than the launches of one of the two scatter. There are at most n, and the time of the final measurement is enough for them: for as
 // many rounds as show a difference, and for their builds.
 func (r *run) withRivals(ranked []int, n int) []int {
-	o, results, building := r.problem.Objective(), r.outcome.Results, 0.0
-	budget, most := r.finalBudget()
+	o, results, building := r.problem.Objective(), r.outcome.Results, time.Duration(0)
+	_, most := r.finalBudget()
 	places := slices.Clip(ranked[:n])
 	for _, i := range ranked[n:] {
 		first, next := &results[ranked[0]], &results[i]
@@ -100,9 +103,9 @@ func (r *run) withRivals(ranked []int, n int) []int {
 		if o.Several() || !known || ratio > 1+max(tune.Scatter(first.Times), tune.Scatter(next.Times)) {
 			continue
 		}
-		building += float64(next.Durations.Build) / float64(time.Millisecond)
+		building += next.Durations.Build
 		_, rounds := r.rounds(append(places, i), most)
-		if len(places) == 2*n || rounds < tune.LeastRounds(len(places)+1) || building > budget {
+		if len(places) == 2*n || rounds < tune.LeastRounds(len(places)+1) || float64(building) > finalShare*float64(r.allCost()) {
 			break
 		}
 		places = append(places, i)
@@ -122,17 +125,22 @@ func (r *run) withBaseline(places []int) []int {
 }
 
 // finalBudget returns the time of the final measurement in milliseconds of kernel time, and the most that rounds which tell a difference may
-// take. The results of the log have cost time, too.
+// take. The results of the log have cost time, too: how many workers shared it is not known. Those of this run have cost no more than it took.
 func (r *run) finalBudget() (budget, most float64) {
-	cost := time.Duration(0)
+	cost := r.allCost()
+	if cost < smallSearch*time.Millisecond {
+		return smallBudget, smallBudget
+	}
+	spent := cost - r.cost + min(r.cost, time.Since(r.started))
+	return max(minFinalBudget, finalShare*float64(spent)/float64(time.Millisecond)), maxFinalBudget
+}
+
+// allCost returns the sum of what all results have cost.
+func (r *run) allCost() (cost time.Duration) {
 	for i := range r.outcome.Results {
 		cost += r.outcome.Results[i].Durations.Total()
 	}
-	spent := float64(cost) / float64(time.Millisecond)
-	if spent < smallSearch {
-		return smallBudget, smallBudget
-	}
-	return max(minFinalBudget, finalShare*spent), maxFinalBudget
+	return cost
 }
 
 // rounds returns the configurations at some places, and the number of rounds that take about a budget of

@@ -112,23 +112,28 @@ func TestTheFinalIsWonByTheObjective(t *testing.T) {
 	}
 }
 
-// TestRoundsFollowTheTimes has two finalists, which need 6 rounds to differ, or ten, which need 11.
+// TestRoundsFollowTheTimes has two finalists, which need 6 rounds to differ, or ten, which need 11. A log has their results, or workers have
+// shared the cost, so that the search has taken no time.
 func TestRoundsFollowTheTimes(t *testing.T) {
 	for _, c := range []struct {
 		finalists  int
 		time, cost float64 // of a launch and of a result, in milliseconds
 		rounds     int
+		shared     int // rounds
 	}{
-		{2, 1e-300, 0, 51}, {2, 1, 0, 50}, {2, 5, 0, 10}, {2, 50, 0, 3}, {2, 500, 0, 3}, {2, 1e300, 0, 3}, // small searches
-		{2, 5, 1499, 10}, {2, 5, 1500, 30}, {2, 5, 1e6, 51}, {2, 50, 2000, 6}, {2, 50, 8000, 16}, {2, 50, 1e6, 20},
-		{10, 1, 0, 10}, {10, 5, 0, 3}, {10, 5, 300, 11}, {10, 5, 2000, 40}, {10, 50, 0, 3}, {10, 50, 300, 4}, {10, 50, 1e6, 4},
+		{2, 1e-300, 0, 51, 51}, {2, 1, 0, 50, 50}, {2, 5, 0, 10, 10}, {2, 50, 0, 3, 3}, {2, 500, 0, 3, 3}, {2, 1e300, 0, 3, 3}, // small searches
+		{2, 5, 1499, 10, 10}, {2, 5, 1500, 30, 20}, {2, 5, 1e6, 51, 20}, {2, 50, 2000, 6, 6}, {2, 50, 8000, 16, 6}, {2, 50, 1e6, 20, 6},
+		{10, 1, 0, 10, 10}, {10, 5, 0, 3, 3}, {10, 5, 300, 11, 11}, {10, 5, 2000, 40, 11}, {10, 50, 0, 3, 3}, {10, 50, 300, 3, 3}, {10, 50, 1e6, 4, 3},
 	} {
 		e := &remeasuring{again: reversed, fake: fake{answer: func(space.Configuration) tune.Result {
 			return tune.Result{Status: tune.Correct, Times: []float64{c.time}, Durations: tune.Durations{Build: time.Duration(c.cost * float64(time.Millisecond))}}
 		}}}
-		mustRun(t, line(t, c.finalists), e, Options{})
-		if e.rounds != c.rounds {
-			t.Errorf("%d finalists of %v ms that cost %v ms each: %d rounds, want %d", c.finalists, c.time, c.cost, e.rounds, c.rounds)
+		log := &memory{}
+		mustRun(t, line(t, c.finalists), e, Options{Log: log})
+		shared := e.rounds
+		mustRun(t, line(t, c.finalists), e, Options{Log: &memory{previous: log.results}})
+		if e.rounds != c.rounds || shared != c.shared {
+			t.Errorf("%d finalists of %v ms that cost %v ms each: %d rounds, want %d; shared %d, want %d", c.finalists, c.time, c.cost, e.rounds, c.rounds, shared, c.shared)
 		}
 	}
 }

@@ -86,6 +86,7 @@ type run struct {
 	next     []int               // proposed, not yet handed to the evaluator
 	out      map[int]bool        // configurations in the evaluator, by index
 	asking   time.Duration       // the strategy's time since the last result
+	cost     time.Duration       // of all results but those of the log, in workers side by side
 	hopeless *failures
 	doubts   doubts
 	window   *window // nil: the strategy does not learn
@@ -457,6 +458,7 @@ func (r *run) answered(result tune.Result) (int, error) {
 func (r *run) keep(result tune.Result, resumed bool) {
 	r.outcome.Results = append(r.outcome.Results, result)
 	if !resumed {
+		r.cost += result.Durations.Total()
 		r.wait(result)
 		if tune.Improves(r.problem.Objective(), &result, r.newest) {
 			r.newest = &result
