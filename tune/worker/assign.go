@@ -189,13 +189,15 @@ func (p *Pool) occupies(m *member) bool {
 }
 
 // payingBuild returns the least time of a build for which one more worker is worth its start. Where every worker evaluates, a build is all
-// that a configuration takes but its timed launches, which run alone, and a start ends when the buffers are made.
+// that a configuration takes but its timed launches, which run alone, and a start ends when the buffers are made. A builder also builds what
+// is not yet proposed.
 func (p *Pool) payingBuild() time.Duration {
 	if p.noBuilders {
 		waiting := p.expected - p.Evaluated() - p.count(false, working, asking, timing, needing)
 		return (p.starting + p.filling) * time.Duration(p.count(false)+1) / time.Duration(max(1, waiting))
 	}
-	return max(p.cachedBuild(), p.starting*time.Duration(p.count(true)+1)/time.Duration(max(1, len(p.toBuild))))
+	waiting := max(1, len(p.toBuild), p.expected-p.Evaluated()-p.held()+len(p.toBuild))
+	return max(p.cachedBuild(), p.starting*time.Duration(p.count(true)+1)/time.Duration(waiting))
 }
 
 // mayStart reports whether one more worker may start now.

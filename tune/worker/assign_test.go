@@ -42,20 +42,22 @@ func TestBuildersThatPay(t *testing.T) {
 		what              string
 		start, build, now time.Duration // a start; the builds until now, 0: there were none; the present build, 0: there is none
 		waiting, builders int
+		expected          int
 		want              bool
 	}{
-		{"nothing is known", 500 * ms, 0, 0, 100, 0, false},
-		{"builds from a cache", 500 * ms, 2 * ms, 0, 1000, 0, false},
-		{"slow builds", 500 * ms, 100 * ms, 0, 80, 0, true},
-		{"and builders for a second each", 500 * ms, 100 * ms, 0, 80, 7, true},
-		{"and sufficient builders", 500 * ms, 100 * ms, 0, 80, 16, false},
-		{"few slow builds", 500 * ms, 100 * ms, 0, 4, 0, false},
-		{"a first build that may come from a cache", 500 * ms, 0, 19 * ms, 80, 0, false},
-		{"a first build that lasts", 500 * ms, 0, 21 * ms, 80, 0, true},
-		{"a build that lasts after others", 500 * ms, 2 * ms, time.Second, 10, 0, true},
+		{"nothing is known", 500 * ms, 0, 0, 100, 0, 0, false},
+		{"builds from a cache", 500 * ms, 2 * ms, 0, 1000, 0, 0, false},
+		{"slow builds", 500 * ms, 100 * ms, 0, 80, 0, 0, true},
+		{"and builders for a second each", 500 * ms, 100 * ms, 0, 80, 7, 0, true},
+		{"and sufficient builders", 500 * ms, 100 * ms, 0, 80, 16, 0, false},
+		{"few slow builds", 500 * ms, 100 * ms, 0, 4, 0, 4, false},
+		{"few that wait, of many", 500 * ms, 100 * ms, 0, 4, 7, 80, true},
+		{"a first build that may come from a cache", 500 * ms, 0, 19 * ms, 80, 0, 0, false},
+		{"a first build that lasts", 500 * ms, 0, 21 * ms, 80, 0, 0, true},
+		{"a build that lasts after others", 500 * ms, 2 * ms, time.Second, 10, 0, 0, true},
 	} {
 		now := time.Now()
-		p := &Pool{most: 16, starting: c.start, building: average(c.build), toBuild: make(queue, c.waiting)}
+		p := &Pool{most: 16, starting: c.start, building: average(c.build), toBuild: make(queue, c.waiting), expected: c.expected}
 		m := &member{spent: &Spent{}, state: idle}
 		if p.members = append(p.members, m); c.now > 0 {
 			m.state, m.stage, m.task, m.stageFrom = working, device.StageBuild, &assignment{}, now.Add(-c.now)
@@ -222,7 +224,7 @@ func TestAhead(t *testing.T) {
 		measuring         []time.Duration
 		want              int
 	}{
-		{4, 1, nil, 16},
+		{4, 1, nil, 8},
 		{4, 1, []time.Duration{100 * time.Millisecond}, 10},
 		{4, 2, []time.Duration{100 * time.Millisecond}, 20},
 		{4, 1, []time.Duration{10 * time.Second}, 2},

@@ -156,7 +156,7 @@ const (
 	aheadTime  = time.Second
 	aheadLeast = 2
 	aheadMost  = 8 // times the builders
-	aheadFirst = 4 // times the builders, as long as nothing was measured
+	aheadFirst = 2 // times the builders, as long as nothing was measured: three for each builder keep all busy beside slow builds
 )
 
 // An average of durations, of which the later ones count more; 0: unknown.

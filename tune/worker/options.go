@@ -63,14 +63,14 @@ const (
 	bufferCopies = 4
 )
 
-// defaultWorkers is how many processes build for a problem on a device by default: one for each core,
-// within the memory of the device. Builders may take a quarter of what the buffers leave of a
+// defaultWorkers is how many processes build for a problem on some devices of one model by default: one for each core,
+// within the memory of the devices. Builders may take a quarter of what the buffers leave of each
 // device's own memory, but need none of CUDA's; if the memory is the host's, all processes together may take half of it.
-func defaultWorkers(p *problem.Problem, d hardware.Device) int {
-	return workersFor(runtime.GOMAXPROCS(0), d, bufferBytes(p, d))
+func defaultWorkers(p *problem.Problem, d hardware.Device, devices int) int {
+	return workersFor(runtime.GOMAXPROCS(0), d, int64(devices), bufferBytes(p, d))
 }
 
-func workersFor(cores int, d hardware.Device, buffers int64) int {
+func workersFor(cores int, d hardware.Device, devices, buffers int64) int {
 	n := int64(cores)
 	if d.GlobalMemory > 0 {
 		switch {
@@ -80,7 +80,7 @@ func workersFor(cores int, d hardware.Device, buffers int64) int {
 		case sharesHost(d):
 			n = min(n, (d.GlobalMemory/2-bufferCopies*buffers)/processMemory)
 		default:
-			n = min(n, (d.GlobalMemory-bufferCopies*buffers)/4/contextMemory)
+			n = min(n, devices*((d.GlobalMemory-bufferCopies*buffers)/4/contextMemory))
 		}
 	}
 	return int(max(1, n))

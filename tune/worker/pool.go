@@ -108,7 +108,7 @@ func newPool(devices []device.Listed, p *problem.Problem, o Options) *Pool {
 	if o.Single {
 		o.Workers = 1
 	} else if o.Workers <= 0 {
-		o.Workers = defaultWorkers(p, identity)
+		o.Workers = defaultWorkers(p, identity, len(devices))
 	}
 	o.Iterations = cmp.Or(o.Iterations, p.Timing().Launches)
 	o.BuildTimeout = cmp.Or(max(0, o.BuildTimeout), DefaultBuildTimeout)
