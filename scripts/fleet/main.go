@@ -8,6 +8,7 @@
 //	go run ./fleet whole            # 225 configurations on each kind of server
 //	go run ./fleet whole -cores 3   # each agent on three cores of its own, as if it had a machine
 //	go run ./fleet scale            # recorded spaces on up to 1000 agents
+//	go run ./fleet paced            # likewise on up to 64, with builds of 300 ms and launches of 20
 //	go run ./fleet build -folder F  # the programs alone
 //
 // On a machine without Go, -programs names a folder with the three programs, as the command build leaves them.
@@ -47,7 +48,7 @@ type proof struct {
 func main() {
 	p := &proof{}
 	if len(os.Args) < 2 || strings.HasPrefix(os.Args[1], "-") {
-		fail(fmt.Errorf("usage: go run ./fleet faults|whole|scale|build [flags]"))
+		fail(fmt.Errorf("usage: go run ./fleet faults|whole|scale|paced|build [flags]"))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -56,7 +57,7 @@ func main() {
 	case "host-agents":
 		n, err := strconv.Atoi(os.Args[4])
 		if err == nil {
-			err = hostAgents(ctx, os.Args[2], os.Args[3], n)
+			err = hostAgents(ctx, os.Args[2], os.Args[3], n, os.Args[5] == "paced")
 		}
 		if err != nil {
 			fail(err)
@@ -65,7 +66,7 @@ func main() {
 	case "host-search":
 		total, err := strconv.Atoi(os.Args[4])
 		if err == nil {
-			err = hostSearch(ctx, os.Args[2], os.Args[3], total)
+			err = hostSearch(ctx, os.Args[2], os.Args[3], total, os.Args[5])
 		}
 		if err != nil {
 			fail(err)
@@ -110,9 +111,17 @@ func main() {
 	case "whole":
 		good, err = p.whole(ctx)
 	case "scale":
-		good, err = true, p.scale(ctx, *recorded)
+		good, err = true, p.scale(ctx, *recorded, []int{1, 10, 100, 1000}, "")
+	case "paced":
+		for _, strategy := range []string{"random_sample", "auto"} {
+			fmt.Println(strategy)
+			if err = p.scale(ctx, *recorded, []int{1, 4, 16, 64}, strategy); err != nil {
+				break
+			}
+		}
+		good = true
 	default:
-		err = fmt.Errorf("no command %s: faults, whole, scale or build", os.Args[1])
+		err = fmt.Errorf("no command %s: faults, whole, scale, paced or build", os.Args[1])
 	}
 	if err != nil {
 		fail(err)

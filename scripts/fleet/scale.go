@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,6 +26,7 @@ import (
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
+	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 	"github.com/ndtune/ndtune/tune/worker"
 )
@@ -40,8 +42,9 @@ const (
 // recordedDevice is the device of a recorded space.
 var recordedDevice = hardware.Device{Name: "recorded", Vendor: "V", Platform: "P", Driver: "1", Type: "gpu", Version: "OpenCL 3.0", ComputeUnits: 1}
 
-// scale measures a fleet of agents with recorded spaces, whose evaluations take no time.
-func (p *proof) scale(ctx context.Context, path string) error {
+// scale measures a fleet of agents with recorded spaces, whose evaluations take no time; with a strategy, they are paced, and each
+// device gets so many that it works for some ten seconds.
+func (p *proof) scale(ctx context.Context, path string, numbers []int, strategy string) error {
 	if path == "" {
 		path = defaultRecorded
 	}
@@ -51,11 +54,11 @@ func (p *proof) scale(ctx context.Context, path string) error {
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "agents\tconfigurations\ts\tper second\tsearch MiB\tserver MiB\tagents MiB\tsearch CPU s\tserver CPU s\tagents CPU s\t")
-	for _, n := range []int{1, 10, 100, 1000} {
+	for _, n := range numbers {
 		if len(p.only) > 0 && !slices.Contains(p.only, strconv.Itoa(n)) {
 			continue
 		}
-		if err := p.scaleTo(ctx, path, n, w); err != nil {
+		if err := p.scaleTo(ctx, path, n, strategy, w); err != nil {
 			return err
 		}
 		w.Flush()
@@ -63,8 +66,8 @@ func (p *proof) scale(ctx context.Context, path string) error {
 	return nil
 }
 
-func (p *proof) scaleTo(ctx context.Context, path string, n int, w *tabwriter.Writer) error {
-	t, err := p.newTrial(fmt.Sprintf("scale-%d", n), separate, 0, "")
+func (p *proof) scaleTo(ctx context.Context, path string, n int, strategy string, w *tabwriter.Writer) error {
+	t, err := p.newTrial(fmt.Sprintf("scale-%s%d", strategy, n), separate, 0, "")
 	if err != nil {
 		return err
 	}
@@ -76,8 +79,12 @@ func (p *proof) scaleTo(ctx context.Context, path string, n int, w *tabwriter.Wr
 	if err != nil {
 		return err
 	}
+	total, pace := p.total, "fast"
+	if strategy != "" {
+		total, pace = min(4000, n*pacedBuilders*30), "paced"
+	}
 	for left := n; left > 0; left -= agentsInOne {
-		a, err := harness.Launch(t.folder, fmt.Sprintf("agents%d", left), nil, me, "host-agents", t.url(nil), path, strconv.Itoa(min(left, agentsInOne)))
+		a, err := harness.Launch(t.folder, fmt.Sprintf("agents%d", left), nil, me, "host-agents", t.url(nil), path, strconv.Itoa(min(left, agentsInOne)), pace)
 		if err != nil {
 			return err
 		}
@@ -99,7 +106,7 @@ func (p *proof) scaleTo(ctx context.Context, path string, n int, w *tabwriter.Wr
 		time.Sleep(200 * time.Millisecond)
 	}
 	var out bytes.Buffer
-	search := exec.CommandContext(ctx, me, "host-search", t.url(nil), path, strconv.Itoa(p.total))
+	search := exec.CommandContext(ctx, me, "host-search", t.url(nil), path, strconv.Itoa(total), strategy)
 	search.Stdout, search.Stderr = &out, os.Stderr
 	if err := search.Run(); err != nil {
 		return err
@@ -143,19 +150,61 @@ func use(process int) (u usage) {
 	return u
 }
 
-// A recorded evaluator has the results of a recorded space.
-type recorded struct{ results map[string]tune.Result }
+// A recorded evaluator has the results of a recorded space. If it is paced, it takes the time that a pool with some builders takes.
+type recorded struct {
+	results map[string]tune.Result
+	paced   bool
+}
+
+const (
+	pacedBuilders = 4 // of a device
+	pacedBuild    = 300 * time.Millisecond
+	pacedLaunches = 20 * time.Millisecond
+)
 
 func (r *recorded) Device() hardware.Device { return recordedDevice }
-func (r *recorded) Capacity() int           { return 2 }
 func (r *recorded) Close()                  {}
 
+func (r *recorded) Capacity() int {
+	if r.paced {
+		return 2 * pacedBuilders // another one waits for each
+	}
+	return 2
+}
+
 func (r *recorded) Evaluate(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
+	if r.paced {
+		return r.pacedly(ctx, in, out)
+	}
 	return tune.EvaluateEach(ctx, in, out, func(c space.Configuration) (tune.Result, error) {
 		result := r.results[c.Key()]
 		result.Configuration = c
 		return result, nil
 	})
+}
+
+func (r *recorded) pacedly(ctx context.Context, in <-chan space.Configuration, out chan<- tune.Result) error {
+	var card sync.Mutex
+	var all sync.WaitGroup
+	for range pacedBuilders {
+		all.Go(func() {
+			for c := range in {
+				time.Sleep(pacedBuild)
+				card.Lock()
+				time.Sleep(pacedLaunches)
+				card.Unlock()
+				result := r.results[c.Key()]
+				result.Configuration = c
+				select {
+				case out <- result:
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return ctx.Err()
 }
 
 func (r *recorded) Cards(context.Context) ([]string, error) { return []string{""}, nil }
@@ -178,7 +227,7 @@ func readRecorded(path string) (*record.Record, *recorded, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &recorded{map[string]tune.Result{}}
+	e := &recorded{results: map[string]tune.Result{}}
 	for _, result := range r.Results {
 		e.results[result.Configuration.Key()] = result
 	}
@@ -186,11 +235,12 @@ func readRecorded(path string) (*record.Record, *recorded, error) {
 }
 
 // hostAgents runs agents until it is interrupted.
-func hostAgents(ctx context.Context, url, path string, n int) error {
+func hostAgents(ctx context.Context, url, path string, n int, paced bool) error {
 	_, e, err := readRecorded(path)
 	if err != nil {
 		return err
 	}
+	e.paced = paced
 	var all sync.WaitGroup
 	for i := range n {
 		c, err := fleet.Connect(ctx, url, "agent", nil)
@@ -213,8 +263,8 @@ type scaleOutcome struct {
 	Seconds, Memory, CPU float64
 }
 
-// hostSearch searches the recorded space again and again, and prints the outcome.
-func hostSearch(ctx context.Context, url, path string, total int) error {
+// hostSearch searches the recorded space again and again, or so many of it by a strategy, and prints the outcome.
+func hostSearch(ctx context.Context, url, path string, total int, strategy string) error {
 	r, _, err := readRecorded(path)
 	if err != nil {
 		return err
@@ -237,10 +287,17 @@ func hostSearch(ctx context.Context, url, path string, total int) error {
 		return err
 	}
 	defer e.Close()
-	var o scaleOutcome
+	var all scaleOutcome
 	began := time.Now()
-	for o.Configurations < total {
-		outcome, err := loop.Run(ctx, p, e, loop.Options{Space: s, Finalists: -1})
+	for all.Configurations < total {
+		o := loop.Options{Space: s, Finalists: -1}
+		if strategy != "" {
+			o.MaxEvaluations = total
+			o.Strategy = func(s *space.Space) (search.Strategy, error) {
+				return search.New(strategy, s, search.Options{Seed: 1, Budget: total})
+			}
+		}
+		outcome, err := loop.Run(ctx, p, e, o)
 		if err != nil {
 			return err
 		}
@@ -248,13 +305,13 @@ func hostSearch(ctx context.Context, url, path string, total int) error {
 		for _, result := range outcome.Results {
 			seen[result.Configuration.Key()] = true
 		}
-		if len(seen) != s.Len() || len(outcome.Results) != s.Len() {
-			return fmt.Errorf("%d results of %d configurations; want %d (%s)", len(outcome.Results), len(seen), s.Len(), outcome.Stop)
+		if want := min(s.Len(), cmp.Or(o.MaxEvaluations, s.Len())); len(seen) != want || len(outcome.Results) != want {
+			return fmt.Errorf("%d results of %d configurations; want %d (%s)", len(outcome.Results), len(seen), want, outcome.Stop)
 		}
-		o.Configurations += s.Len()
+		all.Configurations += len(seen)
 	}
-	o.Seconds = time.Since(began).Seconds()
+	all.Seconds = time.Since(began).Seconds()
 	u := use(os.Getpid())
-	o.Memory, o.CPU = u.memory, u.seconds
-	return json.NewEncoder(os.Stdout).Encode(o)
+	all.Memory, all.CPU = u.memory, u.seconds
+	return json.NewEncoder(os.Stdout).Encode(all)
 }

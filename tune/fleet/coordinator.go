@@ -170,13 +170,12 @@ func (e *Evaluator) set(agent string, a *Announcement) {
 	defer e.mutex.Unlock()
 	before := len(e.devices)
 	known, had := e.devices[agent]
-	e.capacity -= known.Capacity
 	if a == nil {
 		delete(e.devices, agent)
 	} else {
 		e.devices[agent] = *a
-		e.capacity += a.Capacity
 	}
+	e.capacity = e.sum()
 	if had && a != nil && known.Search == a.Search && slices.Equal(known.Refused, a.Refused) {
 		return // as most announcements
 	}
@@ -191,6 +190,25 @@ func (e *Evaluator) set(agent string, a *Announcement) {
 	}
 	close(e.changed)
 	e.changed = make(chan struct{})
+}
+
+// sum returns the capacity of all devices that do not refuse the search. One that has not begun to work for it does not know its capacity,
+// and counts like the best of those that have: a search fixes at its start how many proposals are under way, when one device is ready.
+func (e *Evaluator) sum() (sum int) {
+	most := 0
+	for _, a := range e.devices {
+		if a.Search == e.search.ID {
+			sum += a.Capacity
+			most = max(most, a.Capacity)
+		}
+	}
+	for _, a := range e.devices {
+		refuses := slices.ContainsFunc(a.Refused, func(r Refusal) bool { return r.Search == e.search.Begun })
+		if a.Search != e.search.ID && !refuses {
+			sum += max(1, most)
+		}
+	}
+	return sum
 }
 
 func (e *Evaluator) present() []Announcement {

@@ -98,6 +98,28 @@ func TestAnInterruptedSearchGoesOn(t *testing.T) {
 	}
 }
 
+// TestCapacityOfThoseToCome: a device that has not begun counts as one that has, unless it refuses.
+func TestCapacityOfThoseToCome(t *testing.T) {
+	e := &Evaluator{search: search{ID: "ours", Begun: "now"}, devices: map[string]Announcement{}, changed: make(chan struct{}), note: func(string) {}}
+	for i, step := range []struct {
+		agent    string
+		a        *Announcement
+		capacity int
+	}{
+		{"a", &Announcement{Capacity: 1}, 2},
+		{"b", &Announcement{Capacity: 7, Search: "another"}, 3},
+		{"a", &Announcement{Capacity: 20, Search: "ours"}, 60},
+		{"c", &Announcement{Capacity: 1, Refused: []Refusal{{Search: "now"}}}, 60},
+		{"d", &Announcement{Capacity: 1, Refused: []Refusal{{Search: "before"}}}, 90},
+		{"b", &Announcement{Capacity: 10, Search: "ours"}, 75},
+		{"d", nil, 45},
+	} {
+		if e.set(step.agent, step.a); e.Capacity() != step.capacity {
+			t.Errorf("step %d: capacity %d, want %d", i, e.Capacity(), step.capacity)
+		}
+	}
+}
+
 func BenchmarkConfiguration(b *testing.B) {
 	s, p := listen(b), newProblem(b, b.N)
 	start(b, s, "m", opens(&fake{of: correct, capacity: 8}))
