@@ -14,6 +14,7 @@ import (
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/excerpt"
+	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/worker"
 )
@@ -82,6 +83,7 @@ func runCommands(ctx context.Context, t *ui.Console, o *commandsOptions) error {
 			return err
 		}
 		reserve.Settle()
+		files.Unmap("")
 		if _, err := io.Copy(io.Discard, in); err != nil {
 			return err
 		}

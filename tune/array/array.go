@@ -45,6 +45,7 @@ type Array struct {
 	Bytes  []byte  // little-endian, as in device memory
 	Struct *Struct // of the elements, whose bytes are of type Uint8; nil: Type is the type of the elements
 	Digest string  // of Bytes, which then never change; "": unknown
+	File   string  // that Bytes are mapped from, see files.Map, and then never change; "": they are not
 }
 
 // New returns an array of n elements, all zero. It panics if n is negative or t
@@ -71,7 +72,7 @@ func From(v any) (*Array, error) {
 		if err := a.invariant(); err != nil {
 			return nil, err
 		}
-		if a.Digest != "" {
+		if a.Digest != "" || a.File != "" {
 			return a, nil
 		}
 		return a.Clone(), nil
@@ -140,7 +141,7 @@ func (a *Array) As(t Type) (*Array, error) {
 	case len(a.Bytes)%t.Size() != 0:
 		return nil, fmt.Errorf("view a %v array as %v: %d bytes are no multiple of %d", a.Type, t, len(a.Bytes), t.Size())
 	}
-	return &Array{Type: t, Bytes: a.Bytes, Digest: a.Digest}, nil
+	return &Array{Type: t, Bytes: a.Bytes, Digest: a.Digest, File: a.File}, nil
 }
 
 // Slice returns the scalars of a as a Go slice that shares its memory: for

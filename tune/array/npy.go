@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -44,15 +45,15 @@ func ReadNPY(path string) (a *Array, shape []int, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read .npy file: %w", err)
 	}
-	a, shape, err = readNPY(bufio.NewReader(f), info.Size())
+	a, shape, err = readNPY(bufio.NewReader(f), info.Size(), &Array{Bytes: files.Map(f), File: path})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return a, shape, nil
 }
 
-// readNPY reads a file of size bytes.
-func readNPY(r io.Reader, size int64) (*Array, []int, error) {
+// readNPY reads a file of size bytes. If mapped has any, they are the content of the file.
+func readNPY(r io.Reader, size int64, mapped *Array) (*Array, []int, error) {
 	text, start, err := readNPYHeader(r)
 	if err != nil {
 		return nil, nil, err
@@ -78,6 +79,9 @@ func readNPY(r io.Reader, size int64) (*Array, []int, error) {
 		return nil, nil, fmt.Errorf("the file is truncated: a shape of %v needs %d bytes of data, it has %d", h.shape, need, max(0, have))
 	case have > need:
 		return nil, nil, fmt.Errorf("the file is too long: a shape of %v needs %d bytes of data, it has %d", h.shape, need, have)
+	}
+	if mapped.Bytes != nil && start%64 == 0 { // as the format wants it
+		return &Array{Type: t, Bytes: mapped.Bytes[start:], File: mapped.File}, h.shape, nil
 	}
 	a := New(t, n)
 	if _, err := io.ReadFull(r, a.Bytes); err != nil {
@@ -119,9 +123,17 @@ func readNPYHeader(r io.Reader) (text string, start int64, err error) {
 // means one dimension. For vectors, the shape in the file has one more dimension,
 // the lanes in memory: 4 for 3-vectors.
 func WriteNPY(path string, a *Array, shape []int) error {
-	header, err := npyHeader(a, shape)
+	least := 0
+	if a != nil && a.File == path {
+		least = mappedStart
+	}
+	header, err := npyHeader(a, shape, least)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if least > 0 {
+		files.Unmap(path)
+		return writeStart(path, header)
 	}
 	err = files.Write(path, func(w io.Writer) error {
 		_, err := io.Copy(w, io.MultiReader(strings.NewReader(header), bytes.NewReader(a.Bytes)))
@@ -133,8 +145,30 @@ func WriteNPY(path string, a *Array, shape []int) error {
 	return nil
 }
 
-// npyHeader returns the file's content up to the data.
-func npyHeader(a *Array, shape []int) (string, error) {
+// mappedStart is the length of the header of a file of MapNPY, in bytes.
+const mappedStart = 1 << 10
+
+// MapNPY makes a .npy file in memory for n bytes of data, and returns these: see files.MapNew. [WriteNPY] of an array that has them and
+// names the file as its own completes it, and ends their use. It returns nil for other files.
+func MapNPY(path string, n int) []byte {
+	if data := files.MapNew(path, mappedStart+n); data != nil {
+		return data[mappedStart:]
+	}
+	return nil
+}
+
+// writeStart writes the first bytes of a file that is there.
+func writeStart(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}
+
+// npyHeader returns the file's content up to the data, of some bytes at least, a multiple of 64.
+func npyHeader(a *Array, shape []int, least int) (string, error) {
 	if err := a.check(); err != nil {
 		return "", err
 	}
@@ -153,7 +187,7 @@ func npyHeader(a *Array, shape []int) (string, error) {
 	}
 	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr(a.Type.Scalar()), tuple)
 	const prefix = len(npyMagic) + 4
-	dict += strings.Repeat(" ", 63-(prefix+len(dict))%64) + "\n"
+	dict += strings.Repeat(" ", max(63-(prefix+len(dict))%64, least-prefix-len(dict)-1)) + "\n"
 	if len(dict) > math.MaxUint16 {
 		return "", fmt.Errorf("a shape of %d dimensions is too long for a header", len(shape))
 	}

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ndtune/ndtune/internal/files"
 )
 
 // npyFile returns a file of version 1 with the given dict and data.
@@ -69,7 +72,7 @@ func TestReadNPYHeaders(t *testing.T) {
 		" { 'descr' : '<i4' , 'fortran_order' : False , 'shape' : ( 2 , 1 , ) } ",
 	} {
 		file := npyFile(dict, four)
-		a, _, err := readNPY(bytes.NewReader(file), int64(len(file)))
+		a, _, err := readNPY(bytes.NewReader(file), int64(len(file)), &Array{})
 		if err != nil || a.Type != Int32 || a.Float(1) != 2 {
 			t.Errorf("%s: %v, %v", dict, a, err)
 		}
@@ -77,7 +80,7 @@ func TestReadNPYHeaders(t *testing.T) {
 	v1 := npyFile("{'descr': '|u1', 'fortran_order': False, 'shape': (8,), }", four)
 	v2 := append([]byte(npyMagic+"\x02\x00"), v1[8], v1[9], 0, 0)
 	v2 = append(v2, v1[10:]...)
-	if a, _, err := readNPY(bytes.NewReader(v2), int64(len(v2))); err != nil || a.Len() != 8 {
+	if a, _, err := readNPY(bytes.NewReader(v2), int64(len(v2)), &Array{}); err != nil || a.Len() != 8 {
 		t.Errorf("version 2: %v, %v", a, err)
 	}
 }
@@ -147,7 +150,7 @@ func FuzzReadNPY(f *testing.F) {
 	f.Add(npyFile("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (0, 3), }", nil))
 	f.Add([]byte(npyMagic + "\x02\x00\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		a, shape, err := readNPY(bytes.NewReader(file), int64(len(file)))
+		a, shape, err := readNPY(bytes.NewReader(file), int64(len(file)), &Array{})
 		if err != nil {
 			return
 		}
@@ -155,14 +158,44 @@ func FuzzReadNPY(f *testing.F) {
 			t.Fatalf("shape %v, %d elements from %d bytes", shape, a.Len(), len(file))
 		}
 		// What was read is written and read back as it is.
-		header, err := npyHeader(a, shape)
+		header, err := npyHeader(a, shape, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		again := append([]byte(header), a.Bytes...)
-		b, back, err := readNPY(bytes.NewReader(again), int64(len(again)))
+		b, back, err := readNPY(bytes.NewReader(again), int64(len(again)), &Array{})
 		if err != nil || !slices.Equal(shape, back) || b.Type != a.Type || !bytes.Equal(a.Bytes, b.Bytes) {
 			t.Fatalf("%v comes back as %v, %v", shape, back, err)
 		}
 	})
+}
+
+// TestFilesInMemory: a file below /dev/shm is mapped both when it is written and when it is read.
+func TestFilesInMemory(t *testing.T) {
+	folder, err := os.MkdirTemp("/dev/shm", "ndtune-test-")
+	if runtime.GOOS != "linux" || err != nil {
+		t.Skip("no files in memory: ", err)
+	}
+	defer os.RemoveAll(folder)
+	defer files.Unmap("")
+	path, n := filepath.Join(folder, "a.npy"), 1<<18
+	data := MapNPY(path, 4*n)
+	if data == nil {
+		t.Fatal("not mapped")
+	}
+	data[4] = 7
+	if err := WriteNPY(path, &Array{Type: Uint32, Bytes: data, File: path}, []int{2, n / 2}); err != nil {
+		t.Fatal(err)
+	}
+	a, shape, err := ReadNPY(path)
+	if err != nil || a.File != path || len(shape) != 2 || a.Len() != n || scalars[uint32](a)[1] != 7 {
+		t.Fatal(a.File, shape, a.Len(), err)
+	}
+	a.Bytes[4] = 8 // a copy of its page
+	if b, _, err := ReadNPY(path); err != nil || b.Bytes[4] != 7 {
+		t.Error("what was written to a mapped array is in the file", err)
+	}
+	if MapNPY(path, 4) != nil || MapNPY(filepath.Join(t.TempDir(), "a.npy"), 4*n) != nil {
+		t.Error("a small file or one on disk was mapped")
+	}
 }

@@ -145,7 +145,7 @@ func (a *Array) AsStructs(s *Struct) (*Array, error) {
 	if len(a.Bytes)%s.Size != 0 {
 		return nil, fmt.Errorf("%d bytes are no multiple of the %d of the struct %s", len(a.Bytes), s.Size, s.Name)
 	}
-	return &Array{Type: Uint8, Bytes: a.Bytes, Struct: s, Digest: a.Digest}, nil
+	return &Array{Type: Uint8, Bytes: a.Bytes, Struct: s, Digest: a.Digest, File: a.File}, nil
 }
 
 // Member returns a copy of one member of all structs of the array.

@@ -39,6 +39,7 @@ func decode(data []byte, trusted bool) (d Definition, err error) {
 		return d, err
 	}
 	offset, damaged := len(data)-head.Len(), false
+	var missing error
 	d = e.Definition.withArrays(func(a *array.Array) *array.Array {
 		offset = aligned(offset)
 		if damaged = damaged || len(e.Lengths) == 0 || e.Lengths[0] < 0 || e.Lengths[0] > len(data)-offset; damaged {
@@ -49,13 +50,19 @@ func decode(data []byte, trusted bool) (d Definition, err error) {
 		if trusted {
 			content.Digest = a.Digest
 		}
+		if trusted && a.File != "" {
+			var file *array.Array
+			if file, _, missing = array.ReadNPY(a.File); missing == nil {
+				content.Bytes, content.File = file.Bytes, file.File
+			}
+		}
 		offset, e.Lengths = end, e.Lengths[1:]
 		return &content
 	})
 	if damaged || offset != len(data) || len(e.Lengths) > 0 {
 		return Definition{}, errors.New("the content of an array is missing or too long")
 	}
-	return d, nil
+	return d, missing
 }
 
 // Package gob must know the types of values in fields of type any. Besides the basic types and lists of
@@ -68,13 +75,18 @@ func init() {
 }
 
 // Encode returns a definition without functions for another process, in the memory that a function returns: see problem.Problem.Portable.
-// A process that trusts this one need not compute the digests of arrays again.
-func (d *Definition) Encode(memory func(size int) []byte, digest func(*array.Array) string) ([]byte, error) {
+// A process that trusts this one need not compute the digests of arrays again. For one on this machine, what is mapped from a file is not
+// part of the data: it maps the file itself.
+func (d *Definition) Encode(memory func(size int) []byte, digest func(*array.Array) string, here bool) ([]byte, error) {
 	var contents [][]byte
 	var e encoded
 	e.Definition = d.withArrays(func(a *array.Array) *array.Array {
-		contents, e.Lengths = append(contents, a.Bytes), append(e.Lengths, len(a.Bytes))
-		return &array.Array{Type: a.Type, Struct: a.Struct, Digest: digest(a)}
+		content, file := a.Bytes, ""
+		if here && a.File != "" {
+			content, file = nil, a.File
+		}
+		contents, e.Lengths = append(contents, content), append(e.Lengths, len(content))
+		return &array.Array{Type: a.Type, Struct: a.Struct, Digest: digest(a), File: file}
 	})
 	var head bytes.Buffer
 	if err := gob.NewEncoder(&head).Encode(e); err != nil {

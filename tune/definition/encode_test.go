@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -26,7 +27,7 @@ func memory(size int) []byte { return make([]byte, size) }
 
 func TestArraysFollowTheDefinition(t *testing.T) {
 	given := portableTask()
-	data, err := given.Encode(memory, func(*array.Array) string { return "" })
+	data, err := given.Encode(memory, func(*array.Array) string { return "" }, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestArraysFollowTheDefinition(t *testing.T) {
 // TestDigestsOfOthersAreDropped: what comes from somebody else does not say what the digests of its arrays are.
 func TestDigestsOfOthersAreDropped(t *testing.T) {
 	given := portableTask()
-	data, err := given.Encode(memory, func(*array.Array) string { return "claimed" })
+	data, err := given.Encode(memory, func(*array.Array) string { return "claimed" }, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,6 +66,30 @@ func TestDigestsOfOthersAreDropped(t *testing.T) {
 		}
 		if a := got.Arguments[0].Data.(*array.Array); a.Digest != want {
 			t.Errorf("digest %q, want %q", a.Digest, want)
+		}
+	}
+}
+
+// TestMappedFilesTravelByName, and only to a process that trusts this one: another would read any file that it is told to.
+func TestMappedFilesTravelByName(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.npy")
+	content := array.Of([]int32{1, 2, 3})
+	if err := array.WriteNPY(path, content, nil); err != nil {
+		t.Fatal(err)
+	}
+	content.File = path
+	given := Definition{Arguments: []Argument{{Name: "a", Data: content}}}
+	for _, here := range []bool{true, false} {
+		data, err := given.Encode(memory, func(*array.Array) string { return "" }, here)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err := DecodeTrusted(data); err != nil || len(d.Arguments[0].Data.(*array.Array).Bytes) != 12 {
+			t.Errorf("here: %t: %+v, %v", here, d.Arguments[0].Data, err)
+		}
+		want := map[bool]int{true: 0, false: 12}[here]
+		if d, err := Decode(data); err != nil || len(d.Arguments[0].Data.(*array.Array).Bytes) != want {
+			t.Errorf("here: %t, not trusted: %+v, %v", here, d.Arguments[0].Data, err)
 		}
 	}
 }

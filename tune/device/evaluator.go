@@ -158,6 +158,7 @@ func (e *Evaluator) newSession(l *Launcher, timer string) (_ *session, err error
 		}
 	}
 	s := l.session(e.problem)
+	s.once = e.iterations == Untimed && !e.problem.Verified()
 	if e.problem.Timing().Cache == definition.CacheCold {
 		s.caches = cachesOf(e.identity, s.Info.GlobalCacheSize)
 	}

@@ -266,6 +266,16 @@ func (p *Problem) contentDigest(a *array.Array) string {
 	return text.(string)
 }
 
+// knownDigest is contentDigest, but "" for a mapped file whose digest nobody has asked for.
+func (p *Problem) knownDigest(a *array.Array) string {
+	if a.File != "" && a.Digest == "" {
+		text, _ := p.digests.Load(memory{unsafe.SliceData(a.Bytes), len(a.Bytes)})
+		known, _ := text.(string)
+		return known
+	}
+	return p.contentDigest(a)
+}
+
 // A memory is the place of the bytes of an array, which arrays of several types may share.
 type memory struct {
 	first *byte

@@ -33,16 +33,21 @@ func (p *Problem) Portable() (definition.Definition, error) {
 
 // Encode returns the problem for another process: see [Problem.Portable].
 func (p *Problem) Encode() ([]byte, error) {
-	return p.EncodeInto(func(size int) []byte { return make([]byte, size) })
+	d, err := p.Portable()
+	if err != nil {
+		return nil, err
+	}
+	return d.Encode(func(size int) []byte { return make([]byte, size) }, p.contentDigest, false)
 }
 
-// EncodeInto is Encode into the memory that a function returns.
+// EncodeInto is Encode into the memory that a function returns, for a process on this machine: it maps the files that this one has mapped, and
+// gets their digests if they are known.
 func (p *Problem) EncodeInto(memory func(size int) []byte) ([]byte, error) {
 	d, err := p.Portable()
 	if err != nil {
 		return nil, err
 	}
-	return d.Encode(memory, p.contentDigest)
+	return d.Encode(memory, p.knownDigest, true)
 }
 
 // portable is Portable for a problem without functions.

@@ -147,8 +147,11 @@ func (p *Pool) prepare() (err error) {
 		return errNoMain
 	}
 	p.hello = hello{
-		Digest: p.problem.Digest(), Maker: p.options.Maker, Input: p.options.Input,
+		Maker: p.options.Maker, Input: p.options.Input,
 		Iterations: p.options.Iterations, EarlyStop: p.options.EarlyStop, Outputs: p.options.Outputs,
+	}
+	if !p.options.Single || p.options.Maker != "" { // else it would be the only reason to read all of the data
+		p.hello.Digest = p.problem.Digest()
 	}
 	if p.problem.VerifyCommand() != nil {
 		if p.hello.Scratch, err = os.MkdirTemp("", "ndtune-verify-"); err != nil {

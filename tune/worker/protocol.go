@@ -70,7 +70,7 @@ type hello struct {
 	Segment process.SegmentPlace // zero: there is none
 	Maker   string               // its name
 	Input   string               // for it
-	Digest  string               // that the problem must have
+	Digest  string               // that the problem must have; "": any
 
 	Iterations int
 	EarlyStop  float64

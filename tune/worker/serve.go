@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
@@ -165,6 +166,7 @@ func (s *server) do(r request) error {
 			process.CloseSegment(s.segment)
 			s.segment = nil
 		}
+		files.Unmap("")
 		return nil
 	case r.Release && s.idle != nil: // it has measured peaks
 		return nil

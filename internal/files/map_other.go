@@ -1,0 +1,14 @@
+//go:build !linux
+
+package files
+
+import "os"
+
+// Map returns nil: files in memory are those of Linux.
+func Map(*os.File) []byte { return nil }
+
+// MapNew returns nil.
+func MapNew(string, int) []byte { return nil }
+
+// Unmap does nothing.
+func Unmap(string) {}
