@@ -34,9 +34,11 @@ const (
 
 // A modelSearch proposes the configuration that is worth most by a Gaussian process model of the
 // objective (Jones et al., «Efficient global optimization of expensive black-box functions»,
-// Journal of Global Optimization 13, 1998). The model takes its own prediction as the target of
+// Journal of Global Optimization 13, 1998). The model believes its own prediction of
 // a configuration without an observation (Ginsbourger et al., «Kriging is well-suited to
-// parallelize optimization», 2010). It learns from failures which configurations may fail.
+// parallelize optimization», 2010), the one of this moment, not that of the proposal (Desautels, Krause and Burdick, «Parallelizing
+// exploration-exploitation tradeoffs in Gaussian process bandit optimization», JMLR 15, 2014). It learns from failures which
+// configurations may fail.
 //
 // With several objectives, each has a model of its own, and a configuration is worth the hypervolume by which it is
 // expected to improve the front: see [improvement].
@@ -49,22 +51,21 @@ type modelSearch struct {
 	from     int                 // the proposal from which local applies
 
 	priors    priorTrial
-	initial   []int             // proposed before the model is asked
-	further   []int             // proposed after them while hardly anything is observed: many evaluators may ask at once
-	pool      []int             // the candidates, by their place in the model
-	placeOf   map[int]int       // the inverse of pool
-	points    []int             // the configurations that the models are conditioned on
-	believed  map[int][]float64 // predicted targets of points without an observation, by objective
-	worths    []float64         // of the candidates at the last proposal, by place
-	fitAt     int               // number of observations at which the models are fitted again
+	initial   []int       // proposed before the model is asked
+	further   []int       // proposed after them while hardly anything is observed: many evaluators may ask at once
+	pool      []int       // the candidates, by their place in the model
+	placeOf   map[int]int // the inverse of pool
+	points    []int       // the configurations that the models are conditioned on: those without an observation last, in order of their proposals
+	worths    []float64   // of the candidates at the last proposal, by place
+	fitAt     int         // number of observations at which the models are fitted again
 	proposals int
 }
 
 // A prediction is what a model predicts of the candidates, given the targets of the points.
 type prediction struct {
-	targets   []float64 // by point
+	targets   []float64 // by point, observed or believed
 	constant  float64   // that the function varies about
-	rest      []float64 // the targets without the constant
+	rest      []float64 // the targets without the constant; NaN without an observation
 	means     []float64 // by place in the pool
 	deviation float64   // of the function
 	left      []float64 // by place in the pool: the remaining variance, relative to that of the function
@@ -77,7 +78,7 @@ func (p *prediction) deviationAt(place int) float64 {
 
 // newModelSearch returns a model search that begins with initial configurations, which are spread over the space.
 func newModelSearch(s setting, kernel gaussian.Kernel, initial int, a acquisition) *modelSearch {
-	m := &modelSearch{setting: s, features: newFeatures(s.space), acquire: a, believed: map[int][]float64{}}
+	m := &modelSearch{setting: s, features: newFeatures(s.space), acquire: a}
 	for range s.objectives {
 		m.models = append(m.models, gaussian.New(kernel, m.features.usual()))
 	}
@@ -119,26 +120,25 @@ func (m *modelSearch) next() (int, bool) {
 	if i < 0 {
 		i = m.mostPromising(predictions)
 	}
-	if i < 0 || !m.memory.claim(i) {
-		return m.memory.draw()
+	ok := i >= 0 && m.memory.claim(i)
+	if !ok {
+		i, ok = m.memory.draw()
 	}
-	believed := make([]float64, len(predictions))
-	for k, p := range predictions {
-		believed[k] = m.predictor(k, p)(i)
+	if ok {
+		m.add(i)
 	}
-	m.believed[i] = believed
-	m.add(i)
-	return i, true
+	return i, ok
 }
 
 // predict returns the prediction for each objective.
 func (m *modelSearch) predict() []*prediction {
 	predictions := make([]*prediction, len(m.models))
 	for k, model := range m.models {
-		p := &prediction{targets: m.targets(k), left: model.Left()}
-		p.constant = model.Constant(p.targets)
-		p.rest = slices.Clone(p.targets)
+		p := &prediction{rest: m.targets(k), left: model.Left()}
+		p.constant = model.Constant(p.rest)
 		floats.AddConst(-p.constant, p.rest)
+		p.targets = model.Complete(p.rest)
+		floats.AddConst(p.constant, p.targets)
 		if p.means, p.deviation = model.Means(p.rest); p.deviation == 0 {
 			p.deviation = 1 // all targets are equal so far
 		}
@@ -169,17 +169,12 @@ func (m *modelSearch) add(i int) {
 }
 
 func (m *modelSearch) observe(o Observation) {
-	if m.pool == nil {
-		return // fit reads the memory
+	if m.pool != nil && !slices.Contains(m.points, o.Index) { // else fit reads the memory
+		m.add(o.Index)
 	}
-	if _, expected := m.believed[o.Index]; expected {
-		delete(m.believed, o.Index)
-		return
-	}
-	m.add(o.Index)
 }
 
-// targets returns the target of each point in an objective, observed or believed.
+// targets returns the target of each point in an objective, NaN without an observation.
 func (m *modelSearch) targets(objective int) []float64 {
 	known := make([]float64, 0, len(m.points))
 	for _, i := range m.points {
@@ -193,7 +188,7 @@ func (m *modelSearch) targets(objective int) []float64 {
 		if _, ok := m.memory.objective(i); ok {
 			targets[k], learnt = learnt[0], learnt[1:]
 		} else {
-			targets[k] = m.believed[i][objective]
+			targets[k] = math.NaN()
 		}
 	}
 	return targets
@@ -220,12 +215,12 @@ func (m *modelSearch) fit() {
 	for objective, model := range m.models {
 		model.Fit(m.memory.ctx, x, m.targetsOf(each.Of(fitted, func(i int) float64 { return m.memory.point(i)[objective] })))
 	}
-	// Configurations without an observation keep the prediction of the last model.
-	for i := range m.believed {
-		points = append(points, i)
-	}
-	slices.Sort(points[len(points)-len(m.believed):]) // a map has no order
 	m.points = points
+	for _, i := range m.memory.claims {
+		if _, ok := m.memory.objective(i); !ok {
+			m.points = append(m.points, i)
+		}
+	}
 	m.choosePool()
 	conditions, candidates := m.describe(m.points), m.describe(m.pool)
 	for _, model := range m.models {
@@ -395,7 +390,9 @@ func (m *modelSearch) invalid() []float64 {
 	any := false
 	failed := make([]float64, len(m.points))
 	for k, i := range m.points {
-		if y, ok := m.memory.objective(i); ok && math.IsInf(y, 1) {
+		if y, ok := m.memory.objective(i); !ok {
+			failed[k] = math.NaN()
+		} else if math.IsInf(y, 1) {
 			failed[k], any = 1, true
 		}
 	}

@@ -21,6 +21,10 @@
 // with the neighbours of the best. With several objectives there is a model for each; strategies that compare configurations by one
 // number are refused then, because a weighted sum finds no hollow of a front.
 //
+// auto can be asked for many proposals before it is told a result. Those under way lessen the model's doubt about their surroundings, and
+// the model believes of them what it predicts now. Measured on the hub's recorded spaces, in the mean of 50 searches, a belief that stays
+// that of the proposal (Ginsbourger et al., 2010) finds less, because the model was worse then, and so do constant liars of the same source.
+//
 // A sequential strategy is a plain function that runs as a coroutine in a team, which turns the function into an ask/tell proposer.
 // While a walk waits and evaluators are idle, the team proposes the walk's likely next steps, then starts another walk. Members of
 // populations are walkers too, so none waits for the slowest one.
@@ -326,6 +330,7 @@ type memory struct {
 	ctx      context.Context   // of the proposals that are being made
 	length   int               // of the space
 	claimed  map[int]bool      // proposed configurations
+	claims   []int             // these in order
 	known    map[int]float64   // objectives by index; +Inf for a failure
 	points   map[int][]float64 // values of all objectives by index, where there are several; +Inf for a failure
 	several  int               // number of objectives, if there are several; else 0
@@ -347,6 +352,7 @@ func (m *memory) claim(i int) bool {
 		return false
 	}
 	m.claimed[i] = true
+	m.claims = append(m.claims, i)
 	return true
 }
 

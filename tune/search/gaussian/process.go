@@ -2,7 +2,8 @@
 // model of the objective for search strategies. Points can be added one by one at little cost
 // (Rasmussen and Williams, «Gaussian Processes for Machine Learning», 2006, chapters 2 and 5).
 //
-// Far from all points, the function is assumed to be 0: subtract [Process.Constant] from the targets. The package knows nothing of configurations: a point
+// Far from all points, the function is assumed to be 0: subtract [Process.Constant] from the targets. A target that is NaN is unknown: the
+// function is believed to be there what the points before it predict, so that the point takes away variance, and changes no mean. The package knows nothing of configurations: a point
 // is a slice of features from 0 to 1.
 package gaussian
 
@@ -121,10 +122,14 @@ const leastPivot = 1e-9
 func (p *Process) Means(targets []float64) (means []float64, deviation float64) {
 	z := p.solve(targets)
 	means = make([]float64, len(p.candidates))
+	n := 0
 	for k, s := range p.solved {
-		floats.AddScaled(means, z[k], s)
+		if !math.IsNaN(targets[k]) {
+			floats.AddScaled(means, z[k], s)
+			n++
+		}
 	}
-	if n := len(z); n > 0 {
+	if n > 0 {
 		deviation = math.Sqrt(floats.Dot(z, z) / float64(n))
 	}
 	return means, deviation
@@ -133,11 +138,28 @@ func (p *Process) Means(targets []float64) (means []float64, deviation float64) 
 // Constant returns the constant that the targets of all points most probably vary about: their mean, in which points near each other
 // count less. It is 0 without points.
 func (p *Process) Constant(targets []float64) float64 {
-	ones := p.solve(slices.Repeat([]float64{1}, len(targets)))
+	one := slices.Clone(targets)
+	for i, t := range targets {
+		if !math.IsNaN(t) {
+			one[i] = 1
+		}
+	}
+	ones := p.solve(one)
 	if len(ones) == 0 {
 		return 0
 	}
 	return floats.Dot(ones, p.solve(targets)) / floats.Dot(ones, ones)
+}
+
+// Complete returns the targets of all points, with what is believed in the place of the unknown ones.
+func (p *Process) Complete(targets []float64) []float64 {
+	z, complete := p.solve(targets), slices.Clone(targets)
+	for i, t := range targets {
+		if math.IsNaN(t) {
+			complete[i] = floats.Dot(p.factor[i][:i], z[:i])
+		}
+	}
+	return complete
 }
 
 // Left returns the remaining variance of each candidate, relative to that of the function: 1 far
@@ -163,10 +185,13 @@ func (p *Process) Mean(x, weights []float64) float64 {
 	return sum
 }
 
-// solve returns the factor's inverse times the targets.
+// solve returns the factor's inverse times the targets: 0 for an unknown one.
 func (p *Process) solve(targets []float64) []float64 {
 	z := make([]float64, len(p.points))
 	for i, row := range p.factor {
+		if math.IsNaN(targets[i]) {
+			continue
+		}
 		z[i] = (targets[i] - floats.Dot(row[:i], z[:i])) / row[i]
 	}
 	return z

@@ -158,3 +158,43 @@ func TestInterruptedFit(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownTargets: points without a target, the last ones, change no mean, no constant and no deviation, but leave less variance. When a
+// target becomes known, everything is as if it had always been.
+func TestUnknownTargets(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	x, candidates := points(r, 20, 2), points(r, 30, 2)
+	y := targetsAt(x)
+	whole, known := New(Matern52, usual(2)), New(Matern52, usual(2))
+	whole.Condition(t.Context(), x, candidates)
+	for n := 10; n <= 20; n++ {
+		known.Condition(t.Context(), x[:n], candidates)
+		partly := slices.Clone(y)
+		for i := n; i < len(partly); i++ {
+			partly[i] = math.NaN()
+		}
+		means, deviation := whole.Means(partly)
+		want, wantDeviation := known.Means(y[:n])
+		for c := range means {
+			if math.Abs(means[c]-want[c]) > 1e-9 {
+				t.Fatalf("%d known: candidate %d: mean %v, want %v", n, c, means[c], want[c])
+			}
+			if n < 20 && !(whole.Left()[c] < known.Left()[c]) {
+				t.Fatalf("%d known: candidate %d: %v left, %v without the others", n, c, whole.Left()[c], known.Left()[c])
+			}
+		}
+		if math.Abs(deviation-wantDeviation) > 1e-9 || math.Abs(whole.Constant(partly)-known.Constant(y[:n])) > 1e-9 {
+			t.Fatalf("%d known: deviation %v, want %v; constant %v, want %v", n, deviation, wantDeviation, whole.Constant(partly), known.Constant(y[:n]))
+		}
+		weights := known.Weights(y[:n])
+		for i, complete := range whole.Complete(partly) {
+			want := y[i]
+			if i >= n {
+				want = known.Mean(x[i], weights)
+			}
+			if math.Abs(complete-want) > 1e-9 {
+				t.Fatalf("%d known: point %d is believed to be %v, want %v", n, i, complete, want)
+			}
+		}
+	}
+}
