@@ -19,6 +19,10 @@ type Options struct {
 	MaxEvaluations int           // of different configurations, failures and resumed ones included, refused ones not; 0: no limit
 	TimeLimit      time.Duration // no evaluation of a further configuration begins after it; 0: no limit
 
+	// UnderWay is the number of proposals under way at a time, of a strategy that learns: an interrupted search goes on with the same
+	// number, whatever evaluates then. 0: the one that [UnderWay] tells.
+	UnderWay int
+
 	// Patience ends the search after so many evaluations, without refused configurations, none of which
 	// was better than the best before it by 1 % or more. Those of the log count. 0: it never does.
 	Patience int

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,7 +122,7 @@ func newRun(ctx context.Context, p *problem.Problem, evaluator tune.Evaluator, o
 	r.remeasurer, _ = evaluator.(tune.Remeasurer)
 	r.prober, _ = evaluator.(tune.Prober)
 	if search.Learns(strategy) {
-		r.window = newWindow(evaluator.Capacity(), o.MaxEvaluations)
+		r.window = &window{ahead: cmp.Or(o.UnderWay, UnderWay(evaluator.Capacity(), o.MaxEvaluations)), arrived: map[int]tune.Result{}}
 		r.foreseer, _ = evaluator.(tune.Foreseer)
 	}
 	if o.Log != nil {

@@ -66,7 +66,8 @@ type Header struct {
 
 	Strategy string    `json:"strategy,omitempty"` // of the search that began the run
 	Seed     uint64    `json:"seed,omitempty"`
-	Priors   []string  `json:"priors,omitempty"` // the records that it learnt from, for people
+	Capacity int       `json:"capacity,omitempty"` // of the evaluators when the run began: see [tune.Evaluator]; 0: unknown, in logs of older programs
+	Priors   []string  `json:"priors,omitempty"`   // the records that it learnt from, for people
 	Started  time.Time `json:"started,omitzero"`
 	Tool     string    `json:"tool,omitempty"` // the program that wrote the record, with its version
 

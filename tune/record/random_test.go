@@ -33,7 +33,7 @@ func (m maker) header() Header {
 		Objective:   m.objective(),
 		Metrics:     []string{"GB/s", "a b"},
 		Iterations:  7, Verified: m.IntN(2) == 0, Medians: true,
-		Strategy: "random_sample", Seed: m.Uint64(), Priors: []string{m.word(), "x"}, Started: m.time(), Tool: "ndtune 1.0",
+		Strategy: "random_sample", Seed: m.Uint64(), Capacity: 1 + m.IntN(200), Priors: []string{m.word(), "x"}, Started: m.time(), Tool: "ndtune 1.0",
 	}
 }
 

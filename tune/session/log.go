@@ -17,6 +17,7 @@ func (s *Session) header(priors []Prior) record.Header {
 	h.Device = s.Evaluator.Device()
 	if s.Space != nil {
 		h.SpaceSize = s.Space.Len()
+		h.Capacity = s.Evaluator.Capacity()
 	}
 	h.Metrics, h.Verified = p.MetricNames(h.Device), p.Verified()
 	h.Iterations, h.Strategy, h.Seed, h.Tool = s.options().Iterations, s.plan.Strategy.Name, s.plan.Seed, s.plan.Tool

@@ -150,6 +150,11 @@ func (s *Session) Run(ctx context.Context, onResult func(r tune.Result, resumed 
 	}
 	if s.Log != nil {
 		o.Log = s.Log
+		if began := s.Log.Header().Capacity; began > 0 {
+			o.UnderWay = loop.UnderWay(began, p.MaxEvaluations)
+		} else {
+			o.UnderWay = loop.EarlierUnderWay(s.Evaluator.Capacity(), p.MaxEvaluations)
+		}
 	}
 	return s.run(ctx, o)
 }
