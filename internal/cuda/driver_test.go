@@ -364,7 +364,7 @@ func testWaiting(t *testing.T, r *rig) {
 		first := must(r.queue.EnqueueKernel(k, nil, []int{2}, []int{2}))(t)
 		last := must(r.queue.EnqueueKernel(k, nil, []int{2}, []int{2}))(t)
 		r.check(wait(first, last))
-		if p, err := first.Profile(); err != nil || p.Duration() != 20*time.Millisecond {
+		if p, err := first.Profile(); err != nil || p.Duration() != 20*time.Millisecond && os.Getenv(standin.Variable) != "system" {
 			t.Errorf("%s: %v, %v", name, p.Duration(), err)
 		}
 		if _, err := last.Profile(); err != nil && name != "first" {
