@@ -122,6 +122,10 @@ func TestBuildsAheadAreBounded(t *testing.T) {
 			}
 		}
 		p.Foresee(all[:10])
+		if round(); p.spent.Ahead != 2 {
+			t.Errorf("%d builds ahead of two builders, none of which was of use", p.spent.Ahead)
+		}
+		p.spent.Used = 10
 		if round(); len(p.foreseen) != want || p.spent.Ahead != want {
 			t.Errorf("binaries of %d B: %d, want %d", size, p.spent.Ahead, want)
 		}

@@ -79,11 +79,7 @@ func (p *Pool) start(builds bool, index int, now time.Time) error {
 	h := p.hello
 	h.Builds, h.Selector, h.Device = builds, p.devices[index].Selector(), p.identities[index]
 	h.Device.Timer = cmp.Or(p.identity.Timer, p.options.Timer)
-	evaluators := len(p.devices)
-	if p.noBuilders {
-		evaluators = p.most
-	}
-	h.Alone = evaluators == 1
+	h.Alone = !p.noBuilders || p.most == 1
 	c.Requests <- request{Hello: &h}
 	return nil
 }

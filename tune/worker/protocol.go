@@ -76,7 +76,7 @@ type hello struct {
 	EarlyStop  float64
 	Outputs    string // as in device.Options
 	Scratch    string // a folder for temporary files, which outlives the worker
-	Alone      bool   // no other worker needs the right outputs, unless this one dies
+	Alone      bool   // no other worker of the device needs the right outputs, unless this one dies
 
 	Survey string // measure the part of the peaks with this figure, and do nothing else; "": none
 

@@ -281,7 +281,7 @@ func (s *server) Reference(_ context.Context, key string) (map[string]*array.Arr
 	return r.Outputs.Arrays, nil
 }
 
-// handTime is the longest time for making right outputs after which a worker that alone needs them keeps them to itself.
+// handTime is the longest time for making right outputs after which the only worker of a device that needs them keeps them to itself.
 // To hand 64 MiB on takes 0.4 s on the host of an H200, where making them takes 0.15 s.
 const handTime = time.Second
 
