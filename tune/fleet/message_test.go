@@ -79,7 +79,7 @@ func TestForeignProblems(t *testing.T) {
 		c := connect(t, s)
 		d := newProblem(t, 2).Definition()
 		test.change(&d)
-		data, err := d.Encode(func(size int) []byte { return make([]byte, size) }, func(*array.Array) string { return "" })
+		data, err := d.Encode(func(size int) []byte { return make([]byte, size) }, func(*array.Array) string { return "" }, false)
 		if err != nil {
 			t.Fatal(err)
 		}
