@@ -66,3 +66,52 @@ func TestReusedComeFirst(t *testing.T) {
 		t.Errorf("%q come first of %d, want %q", got, len(again.Log.Previous()), want)
 	}
 }
+
+// capable is an evaluator that can use so many configurations.
+type capable struct {
+	Evaluator
+	capacity int
+}
+
+func (c capable) Device() hardware.Device { return hardware.Device{Name: "a device"} }
+func (c capable) Capacity() int           { return c.capacity }
+
+// TestProposalsUnderWayAreThoseOfTheLog: a run log that goes on elsewhere has as many proposals under way as where it began. One of an older
+// program, which does not tell, has as many as that program had.
+func TestProposalsUnderWayAreThoseOfTheLog(t *testing.T) {
+	s, err := spec.Load(filepath.Join("..", "..", "cmd", "ndtune", "testdata", "specs", "add.yaml"), spec.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(path string, capacity, budget int) *Session {
+		own := New(Plan{Spec: s, LogPath: path, MaxEvaluations: budget}, Place{}, Evaluation{}, Listener{})
+		own.Evaluator = capable{capacity: capacity}
+		if own.Space, err = s.Space(t.Context(), hardware.Device{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := own.OpenLog(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { own.Log.Close() })
+		return own
+	}
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	for _, c := range []struct{ capacity, budget, want int }{{50, 400, 50}, {4, 400, 50}, {4, 100, 20}} {
+		own := open(path, c.capacity, c.budget)
+		if got := own.underWay(); got != c.want {
+			t.Errorf("with a capacity of %d and a budget of %d: %d, want %d", c.capacity, c.budget, got, c.want)
+		}
+		own.Log.Close()
+	}
+	older := filepath.Join(t.TempDir(), "older.jsonl")
+	h := open(path, 4, 400).header(nil)
+	h.Capacity = 0
+	log, err := record.Open(older, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Close()
+	if got := open(older, 50, 400).underWay(); got != 32 {
+		t.Errorf("of an older log: %d", got)
+	}
+}

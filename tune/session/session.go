@@ -150,13 +150,17 @@ func (s *Session) Run(ctx context.Context, onResult func(r tune.Result, resumed 
 	}
 	if s.Log != nil {
 		o.Log = s.Log
-		if began := s.Log.Header().Capacity; began > 0 {
-			o.UnderWay = loop.UnderWay(began, p.MaxEvaluations)
-		} else {
-			o.UnderWay = loop.EarlierUnderWay(s.Evaluator.Capacity(), p.MaxEvaluations)
-		}
+		o.UnderWay = s.underWay()
 	}
 	return s.run(ctx, o)
+}
+
+// underWay returns how many proposals are under way: as many as when the run log began, however many the evaluator can use now.
+func (s *Session) underWay() int {
+	if began := s.Log.Header().Capacity; began > 0 {
+		return loop.UnderWay(began, s.plan.MaxEvaluations)
+	}
+	return loop.EarlierUnderWay(s.Evaluator.Capacity(), s.plan.MaxEvaluations)
 }
 
 // run searches. If the driver's timestamps turn out to be wrong, it begins anew by the host's clock, with the failures so far.
