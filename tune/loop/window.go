@@ -20,9 +20,12 @@ type window struct {
 const (
 	// More proposals under way mean that each is made with fewer results. At most one in aheadShare of
 	// the budget may be under way, but at least aheadLeast. From aheadMost on, a model needs longer for a proposal than results keep away.
-	aheadShare = 5
+	aheadShare = 4
 	aheadLeast = 2
 	aheadMost  = 128
+
+	// Of so many foreseen configurations, a third are among as many next proposals, by simulation: of 64, a fifth.
+	foreseenMost = 8
 )
 
 // UnderWay returns how many proposals of a strategy that learns are under way at a time, for an evaluator that can use so many
@@ -64,7 +67,7 @@ func (r *run) foresee() {
 		return
 	}
 	r.foreseen = r.proposed
-	n := r.window.ahead
+	n := foreseenMost
 	if limit := r.options.MaxEvaluations; limit > 0 {
 		n = min(n, max(0, limit-r.proposed+r.free(r.excluded)))
 	}

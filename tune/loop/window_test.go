@@ -77,7 +77,7 @@ func TestProposalsDependOnTheWindowAlone(t *testing.T) {
 func TestUnderWay(t *testing.T) {
 	for _, c := range []struct{ capacity, budget, want, earlier int }{
 		{1, 0, 1, 1}, {0, 0, 1, 1}, {20, 0, 20, 20}, {1000, 0, 128, 32},
-		{20, 400, 20, 20}, {300, 400, 80, 32}, {300, 40, 8, 5}, {300, 3, 2, 2}, {1, 3, 1, 1},
+		{20, 400, 20, 20}, {300, 400, 100, 32}, {300, 40, 10, 5}, {300, 3, 2, 2}, {1, 3, 1, 1},
 	} {
 		if got, earlier := UnderWay(c.capacity, c.budget), EarlierUnderWay(c.capacity, c.budget); got != c.want || earlier != c.earlier {
 			t.Errorf("capacity %d, budget %d: %d and %d, want %d and %d", c.capacity, c.budget, got, earlier, c.want, c.earlier)

@@ -96,7 +96,7 @@ func TestProposalsUnderWayAreThoseOfTheLog(t *testing.T) {
 		return own
 	}
 	path := filepath.Join(t.TempDir(), "x.jsonl")
-	for _, c := range []struct{ capacity, budget, want int }{{50, 400, 50}, {4, 400, 50}, {4, 100, 20}} {
+	for _, c := range []struct{ capacity, budget, want int }{{50, 400, 50}, {4, 400, 50}, {4, 100, 25}} {
 		own := open(path, c.capacity, c.budget)
 		if got := own.underWay(); got != c.want {
 			t.Errorf("with a capacity of %d and a budget of %d: %d, want %d", c.capacity, c.budget, got, c.want)
