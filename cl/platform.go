@@ -66,14 +66,45 @@ func CUDA() (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := api.platforms()
+	return api.first()
+}
+
+// first returns the first platform of a library.
+func (t *table) first() (*Platform, error) {
+	all, err := t.platforms()
 	if err != nil || len(all) == 0 {
 		return nil, cmp.Or(err, error(PlatformNotFound))
 	}
 	return all[0], nil
 }
 
-// HasCUDA reports whether CUDA's driver is there; whether it finds a device, [CUDA] tells later.
+// Known is what a process knows of a device of CUDA.
+type Known = cuda.Known
+
+// Known returns what this process knows of a device of CUDA, nil of one of OpenCL.
+func (d *Device) Known() *Known {
+	if d == nil || !d.platform.api.clGetDeviceInfo.inCUDA() {
+		return nil
+	}
+	k := cuda.KnownOf(d.id)
+	return &k
+}
+
+// ForCompiling returns a device of CUDA of which another process knows all that [Device.Info] has. CUDA's driver is not loaded: programs can
+// be built for it, and nothing else.
+func ForCompiling(k *Known) (*Device, error) {
+	p, err := tableOf(cuda.ForCompiling(*k)).first()
+	if err != nil {
+		return nil, err
+	}
+	all, err := p.Devices(DeviceAll)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// HasCUDA loads CUDA's driver, and reports whether it is there; whether it finds a device, [CUDA] tells later.
 func HasCUDA() bool { return cuda.Installed() }
 
 // CUDACompiler returns an error that says how to get NVRTC, the compiler of CUDA C, if it is not there. CUDA has devices without it.

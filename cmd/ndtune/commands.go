@@ -15,6 +15,7 @@ import (
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/files"
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/worker"
 )
@@ -55,15 +56,18 @@ func runCommands(ctx context.Context, t *ui.Console, o *commandsOptions) error {
 	}
 	if o.early {
 		_ = reserve.Prepare(source.OpenCL) // the first command tells why it cannot
+		cuda := cl.HasCUDA()
+		if cuda {
+			_ = reserve.Prepare(source.CUDA)
+		}
 		go func() {
 			if d, err := job.SelectDevice("0:0", source.OpenCL); err == nil && d.Identity.Type == "cpu" {
 				reserve.Warm(d)
 			}
+			if cuda { // both drivers at once would take longer
+				_, _ = device.List(source.CUDA)
+			}
 		}()
-		if cl.HasCUDA() {
-			_ = reserve.Prepare(source.CUDA)
-			go func() { _, _ = cl.CUDA() }()
-		}
 	}
 	for {
 		text, err := t.In.Next(ctx)

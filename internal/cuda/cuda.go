@@ -42,6 +42,10 @@ func Open() (Functions, error) {
 	if err != nil {
 		return nil, err
 	}
+	return d.implemented(), nil
+}
+
+func (d *driver) implemented() Functions {
 	nothing := does(func(*task, []uintptr) {}) // a stream begins at once
 	return Functions{
 		"clGetPlatformIDs": does(d.platformIDs), "clGetPlatformInfo": asks(d.platformInfo),
@@ -64,7 +68,7 @@ func Open() (Functions, error) {
 		"clCreateKernel": makes(createKernel), "clReleaseKernel": does(release),
 		"clSetKernelArg": does(setArgument), "setBuffer": does(setBuffer),
 		"clGetKernelInfo": asks(kernelInfo), "clGetKernelWorkGroupInfo": asks(workGroupInfo),
-	}, nil
+	}
 }
 
 // Statuses of OpenCL; the last one is NVIDIA's, after an illegal access.

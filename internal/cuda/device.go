@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"sync"
 	"unsafe"
 
 	"github.com/ndtune/ndtune/internal/each"
@@ -18,6 +19,38 @@ import (
 type device struct {
 	*driver
 	number int32
+	known  sync.Map // answers to queries, which are asked once
+}
+
+// Known is what a process knows of a device, with which another one compiles for it.
+type Known struct {
+	Version int // of CUDA: 13000 for 13.0
+	Answers map[uintptr][]byte
+}
+
+// KnownOf returns what this process knows of the device with a handle.
+func KnownOf(handle uintptr) Known {
+	d := of[device](handle)
+	k := Known{d.cuda, map[uintptr][]byte{}}
+	d.known.Range(func(query, answer any) bool {
+		k.Answers[query.(uintptr)] = answer.([]byte)
+		return true
+	})
+	return k
+}
+
+// ForCompiling returns the functions for a device of which all is known. The driver, whose start takes long on a host with several cards,
+// is not loaded: what needs a context fails.
+func ForCompiling(k Known) Functions {
+	d := &driver{cuda: k.Version}
+	g := &device{driver: d}
+	for query, answer := range k.Answers {
+		g.known.Store(query, answer)
+	}
+	newestMajor = d.cuda / 1000
+	d.devices = []uintptr{handleOf(g)}
+	d.handle = handleOf(d)
+	return d.implemented()
 }
 
 // list answers with handles: the room for them, the address for them, which can be 0, and that for their number.
@@ -47,10 +80,7 @@ func (d *driver) deviceIDs(t *task, a []uintptr) {
 	}
 }
 
-// cuda returns the version of CUDA that the driver has: 13000 for 13.0.
-func (d *driver) cuda() int { return int(get[int32](new(task), &d.cuDriverGetVersion)) }
-
-func (d *driver) version() string { return fmt.Sprintf("CUDA %d.%d", d.cuda()/1000, d.cuda()%1000/10) }
+func (d *driver) version() string { return fmt.Sprintf("CUDA %d.%d", d.cuda/1000, d.cuda%1000/10) }
 
 var managementNames = map[string]string{"windows": "nvml.dll"}
 
@@ -83,7 +113,12 @@ func (d *device) attribute(number uintptr) int {
 
 // architecture returns the name by which compilers know the device.
 func (d *device) architecture() string {
-	return fmt.Sprintf("sm_%d%d", d.attribute(major), d.attribute(minor))
+	return fmt.Sprintf("sm_%d%d", d.first(0x4000), d.first(0x4001))
+}
+
+// first returns the first number of the answer to a query.
+func (d *device) first(query uintptr) int {
+	return int(binary.NativeEndian.Uint64(d.answer(new(task), query)))
 }
 
 // plain are the queries whose answers are attributes of the device.
@@ -106,12 +141,24 @@ var known = map[uintptr][]byte{
 	0x101B: numbers(0x3f), 0x1032: numbers(0x3f), 0x1033: numbers(0x3f), // arithmetic in single, double and half precision, by IEEE 754
 }
 
-func deviceInfo(t *task, a []uintptr) (data []byte) {
-	d := of[device](a[0])
-	if list := plain[a[1]]; list != nil {
+func deviceInfo(t *task, a []uintptr) []byte { return of[device](a[0]).answer(t, a[1]) }
+
+func (d *device) answer(t *task, query uintptr) []byte {
+	if data, is := d.known.Load(query); is {
+		return data.([]byte)
+	}
+	data := d.ask(t, query)
+	if t.failed == nil && data != nil {
+		d.known.Store(query, data)
+	}
+	return data
+}
+
+func (d *device) ask(t *task, query uintptr) (data []byte) {
+	if list := plain[query]; list != nil {
 		return numbers(each.Of(list, d.attribute)...)
 	}
-	switch a[1] {
+	switch query {
 	case 0x102B:
 		name := get[[256]byte](t, &d.cuDeviceGetName, 256, uintptr(d.number))
 		return append(bytes.TrimRight(name[:], "\x00"), 0)
@@ -134,5 +181,5 @@ func deviceInfo(t *task, a []uintptr) (data []byte) {
 		}
 		return append(data, 0, 0, 0, 0)
 	}
-	return known[a[1]]
+	return known[query]
 }

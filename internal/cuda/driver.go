@@ -73,6 +73,7 @@ type functions struct {
 // A driver is the platform.
 type driver struct {
 	functions
+	cuda    int // its version: 13000 for 13.0
 	handle  uintptr
 	devices []uintptr // handles
 }
@@ -85,32 +86,39 @@ A container must be started with the GPU (docker run --gpus all). ` + DriverVari
 
 var driverNames = map[string]string{"windows": "nvcuda.dll"}
 
-func openLibrary() (*library.Library, error) {
-	return openFirst(DriverVariable, cmp.Or(driverNames[runtime.GOOS], "libcuda.so.1"))
-}
-
-// Installed reports whether the driver is there, with or without a device. It takes no time where it is not.
-func Installed() bool {
-	_, err := openLibrary()
-	return err == nil
-}
-
-// open opens the driver and lists its devices.
-func open() (*driver, error) {
-	l, err := openLibrary()
+// load loads the driver, and opens no device.
+func load() (*driver, *library.Library, error) {
+	l, err := openFirst(DriverVariable, cmp.Or(driverNames[runtime.GOOS], "libcuda.so.1"))
 	if err != nil {
-		return nil, fmt.Errorf("no CUDA: %w\n%s", err, install)
+		return nil, nil, fmt.Errorf("no CUDA: %w\n%s", err, install)
 	}
-	d, t := &driver{}, new(task)
+	d := &driver{}
 	v := reflect.ValueOf(&d.functions).Elem()
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
 		*(*function)(v.Field(i).Addr().UnsafePointer()) = function{name, l.Find(name), d}
 	}
+	d.cuda = int(get[int32](new(task), &d.cuDriverGetVersion))
+	newestMajor = d.cuda / 1000
+	return d, l, nil
+}
+
+// Installed loads the driver, and reports whether it is there. It opens no device, and takes no time where there is none.
+func Installed() bool {
+	_, _, err := load()
+	return err == nil
+}
+
+// open opens the driver and lists its devices.
+func open() (*driver, error) {
+	d, l, err := load()
+	if err != nil {
+		return nil, err
+	}
+	t := new(task)
 	t.run(&d.cuInit, 0)
-	newestMajor = d.cuda() / 1000
 	for i := range get[int32](t, &d.cuDeviceGetCount) {
-		d.devices = append(d.devices, handleOf(&device{d, get[int32](t, &d.cuDeviceGet, uintptr(i))}))
+		d.devices = append(d.devices, handleOf(&device{driver: d, number: get[int32](t, &d.cuDeviceGet, uintptr(i))}))
 	}
 	switch {
 	case t.failed != nil:

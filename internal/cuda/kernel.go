@@ -83,7 +83,7 @@ func workGroupInfo(_ *task, a []uintptr) []byte {
 		if l := k.program.loaded[k.Symbol]; l != nil {
 			return numbers(l.threads)
 		}
-		return numbers(cmp.Or(k.MostThreads, k.program.attribute(maxThreads))) // registers do not count yet
+		return numbers(cmp.Or(k.MostThreads, k.program.first(0x1004))) // registers do not count yet
 	case 0x11B1:
 		return numbers(k.Threads[:]...)
 	case 0x11B2:

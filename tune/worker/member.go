@@ -77,7 +77,10 @@ func (p *Pool) start(builds bool, index int, now time.Time) error {
 	m.watch.Set(now, p.startLimit())
 	p.members = append(p.members, m)
 	h := p.hello
-	h.Builds, h.Selector, h.Device = builds, p.devices[index].Selector(), p.identities[index]
+	h.Builds, h.Selector, h.Device, h.Visible = builds, p.devices[index].Selector(), p.identities[index], p.devices[index].Visible()
+	if builds {
+		h.Known = p.devices[index].Device.Known()
+	}
 	h.Device.Timer = cmp.Or(p.identity.Timer, p.options.Timer)
 	h.Alone = !p.noBuilders || p.most == 1
 	c.Requests <- request{Hello: &h}

@@ -62,7 +62,7 @@ func (r *Reserve) Warm(d device.Listed) {
 	language := device.LanguageOf(*d.Identity)
 	r.find(func(s *spare) bool { return s.selector == "" && s.language == language }, func(s *spare) {
 		s.selector = d.Selector()
-		s.child.Requests <- request{Hello: &hello{Warm: true, Selector: s.selector, Device: *d.Identity}}
+		s.child.Requests <- request{Hello: &hello{Warm: true, Selector: s.selector, Device: *d.Identity, Visible: d.Visible()}}
 	})
 }
 

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"sync"
 	"time"
 
+	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
@@ -14,6 +17,7 @@ import (
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
+	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -95,7 +99,11 @@ func (s *server) greet(h hello) error {
 	}
 	since := time.Now()
 	if h.Load != "" {
-		_, _ = device.List(h.Load) // an error is told to those who need a device
+		if h.Load == source.CUDA { // without the devices, all of which the driver would open, one process after the other
+			_ = cl.HasCUDA() && cl.CUDACompiler() == nil
+		} else {
+			_, _ = device.List(h.Load) // an error is told to those who need a device
+		}
 		s.started += time.Since(since)
 		return nil
 	}
@@ -139,11 +147,27 @@ func (s *server) greet(h hello) error {
 	return nil
 }
 
-// findDevice returns the device of a hello. It loads no libraries of other platforms than that of CUDA, or those of OpenCL.
+// seeOne lets the driver of CUDA see one card from its start on; later a thread of it might read the environment meanwhile.
+var seeOne sync.Once
+
+// findDevice returns the device of a hello. It loads no libraries of other platforms than that of CUDA, or those of OpenCL. Where CUDA
+// has several cards, it sees one alone: the index is another one then, and the UUID the same.
 func findDevice(h hello) (device.Listed, error) {
-	all, err := device.ListFor(h.Selector, device.LanguageOf(h.Device))
+	if h.Known != nil {
+		d, err := cl.ForCompiling(h.Known)
+		return device.Listed{Device: d, Identity: &h.Device}, err
+	}
+	if h.Visible != "" {
+		seeOne.Do(func() { os.Setenv("CUDA_VISIBLE_DEVICES", h.Visible) })
+	}
+	all, err := device.List(device.LanguageOf(h.Device))
 	if err != nil {
 		return device.Listed{}, err
+	}
+	if i := slices.IndexFunc(all, func(l device.Listed) bool {
+		return h.Visible != "" && l.Identity.UUID == h.Device.UUID && l.Identity.Platform == h.Device.Platform
+	}); i >= 0 {
+		return all[i], nil
 	}
 	d, err := device.Select(all, h.Selector)
 	if err != nil {

@@ -37,7 +37,9 @@ func (r *Reserve) MeasurePeaks(ctx context.Context, d device.Listed, o PeakOptio
 	if !hasRun {
 		return nil, errNoMain
 	}
-	return newSurvey(r, d.Selector(), *d.Identity, o).run(ctx)
+	s := newSurvey(r, d.Selector(), *d.Identity, o)
+	s.hello.Visible = d.Visible()
+	return s.run(ctx)
 }
 
 // signalDelay is how long a signal to the program may take to cancel its context. A signal at the terminal

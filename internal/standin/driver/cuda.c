@@ -32,8 +32,46 @@ static Context *primary[MOST];
 static int retained[MOST];
 static __thread Context *current;
 
-API int cuInit(unsigned flags) {
+// hide forgets the devices that the variable CUDA_VISIBLE_DEVICES does not name by their numbers or UUIDs.
+static void hide(void) {
+	const char *list = getenv("CUDA_VISIBLE_DEVICES");
+	int shown = 0;
+	for (int i = 0; list && i < cuda_count; i++) {
+		const Answer *id = answer_of(cuda_devices[i], false, 0x106A);
+		char names[2][48], *copy = strdup(list);
+		int at = snprintf(names[0], 48, "GPU-");
+		for (size_t k = 0; id && k < id->size; k++)
+			at += snprintf(names[0] + at, 48 - (size_t)at, k == 4 || k == 6 || k == 8 || k == 10 ? "-%02x" : "%02x", id->data[k]);
+		snprintf(names[1], 48, "%d", i);
+		bool found = false;
+		for (char *rest = copy, *word; (word = strsep(&rest, ","));)
+			found |= strcmp(word, names[0]) == 0 || strcmp(word, names[1]) == 0;
+		free(copy);
+		if (found)
+			cuda_devices[shown++] = cuda_devices[i];
+	}
+	cuda_count = list ? shown : cuda_count;
+}
+
+// begin takes as long as STANDIN_INIT says, in ms for each device, and says so in a file of the folder STANDIN_STATE.
+static void begin(void) {
+	const char *folder = getenv("STANDIN_STATE"), *ms = getenv("STANDIN_INIT");
 	load_profiles();
+	if (!begun)
+		hide();
+	char path[4096];
+	snprintf(path, sizeof path, "%s/cuInit", folder);
+	FILE *f = begun || !folder ? NULL : fopen(path, "a");
+	if (f) {
+		fprintf(f, "cuInit %d\n", cuda_count);
+		fclose(f);
+	}
+	if (!begun && ms)
+		wait_until(host_now() + (uint64_t)atoi(ms) * (uint64_t)cuda_count * 1000000);
+}
+
+API int cuInit(unsigned flags) {
+	begin();
 	begun = true;
 	return flags ? CUDA_INVALID_VALUE : cuda_count ? CUDA_OK : CUDA_NO_DEVICE;
 }
