@@ -96,6 +96,23 @@ func (b *Buffer) Sub(flags MemFlags, offset, size int) (*Buffer, error) {
 	return part, nil
 }
 
+// OpenShared makes a buffer of memory of another process, as cuIpcGetMemHandle has handed it out: size bytes from an offset on. The memory
+// stays that of the other process, which frees it after Release. Only CUDA has such memory.
+func (c *Context) OpenShared(handle [64]byte, offset, size int) (*Buffer, error) {
+	f := &api(c).openShared
+	if err := c.use(f); err != nil {
+		return nil, err
+	}
+	defer c.leave()
+	id, err := f.create(c.id, uintptr(unsafe.Pointer(&handle)), uintptr(offset), uintptr(size))
+	if err != nil {
+		return nil, err
+	}
+	b := &Buffer{size: size}
+	b.own(bufferKind, id, c.api)
+	return b, nil
+}
+
 // Size returns the size in bytes.
 func (b *Buffer) Size() int { return b.size }
 

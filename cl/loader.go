@@ -149,7 +149,7 @@ type table struct {
 
 	clWaitForEvents, clReleaseEvent, clGetEventInfo, clGetEventProfilingInfo function
 
-	setBuffer, getSymbol function // of package cuda alone
+	setBuffer, getSymbol, openShared function // of package cuda alone
 }
 
 // openCL holds the functions of the OpenCL library.

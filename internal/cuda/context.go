@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 	"time"
+	"unsafe"
 )
 
 // A context is the primary context of its device.
@@ -82,5 +83,24 @@ func createSubBuffer(_ *task, a []uintptr) *buffer {
 	whole, region := of[buffer](a[0]), *at[[2]uintptr](a[3])
 	b := &buffer{context: whole.context, at: whole.at + region[0], size: region[1]}
 	b.begin(&whole.object, nil)
+	return b
+}
+
+// openShared makes a buffer of memory of another process.
+func openShared(t *task, a []uintptr) *buffer {
+	c, handle := of[context](a[0]), *at[[8]uintptr](a[1])
+	defer c.enter(t)()
+	const enablePeers = 1 // the memory may be on another device
+	base := new(uintptr)
+	if runtime.GOARCH == "amd64" && runtime.GOOS != "windows" { // C has a large struct on the stack, behind the six registers
+		t.run(&c.cuIpcOpenMemHandle_v2, append([]uintptr{uintptr(unsafe.Pointer(base)), enablePeers, 0, 0, 0, 0}, handle[:]...)...)
+	} else {
+		t.run(&c.cuIpcOpenMemHandle_v2, uintptr(unsafe.Pointer(base)), a[1], enablePeers)
+	}
+	b := &buffer{context: c, at: *base + a[2], size: a[3]}
+	b.begin(&c.object, func(t *task) {
+		defer c.enter(t)()
+		t.run(&c.cuIpcCloseMemHandle, *base)
+	})
 	return b
 }

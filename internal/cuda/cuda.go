@@ -28,11 +28,13 @@ type Failure struct {
 // is until the function returns, and no longer.
 type Function func(args []uintptr) (object uintptr, failed *Failure)
 
-// Functions are functions by their names of OpenCL. Two more have no counterpart in OpenCL:
+// Functions are functions by their names of OpenCL. Three more have no counterpart in OpenCL:
 //
 //	setBuffer(kernel, index, buffer)   sets an argument to a buffer, or to a null pointer if buffer is 0; clSetKernelArg takes values only
 //	getSymbol(program, name, size)     returns a buffer over a __constant__ or __device__ variable of a built program, and writes its
 //	                                   bytes to the size_t at size; the memory is the program's, clReleaseMemObject ends only the handle
+//	openShared(context, handle, offset, size)   returns a buffer over memory of another process, from an offset on; the 64 bytes at handle
+//	                                   are of cuIpcGetMemHandle
 type Functions map[string]Function
 
 // Open loads the driver of CUDA and finds its devices; a process needs it once. The error says what is missing, and how to get it. NVRTC
@@ -59,6 +61,7 @@ func (d *driver) implemented() Functions {
 		"clWaitForEvents": does(waitForEvents), "clReleaseEvent": does(release), "clGetEventProfilingInfo": asks(eventTimes),
 
 		"clCreateBuffer": makes(createBuffer), "clCreateSubBuffer": makes(createSubBuffer), "getSymbol": makes(getSymbol),
+		"openShared":         makes(openShared),
 		"clReleaseMemObject": does(release),
 
 		"clCreateProgramWithSource": makes(createProgram), "clCreateProgramWithBinary": makes(loadProgram),

@@ -64,7 +64,7 @@ type functions struct {
 	cuStreamCreate, cuStreamDestroy_v2, cuStreamQuery, cuStreamSynchronize                  function
 	cuStreamWaitEvent                                                                       function
 	cuEventCreate, cuEventRecord, cuEventSynchronize, cuEventElapsedTime, cuEventDestroy_v2 function
-	cuMemAlloc_v2, cuMemFree_v2                                                             function
+	cuMemAlloc_v2, cuMemFree_v2, cuIpcOpenMemHandle_v2, cuIpcCloseMemHandle                 function
 	cuMemcpyHtoDAsync_v2, cuMemcpyDtoHAsync_v2, cuMemcpyDtoDAsync_v2                        function
 	cuModuleLoadData, cuModuleUnload, cuModuleGetFunction, cuModuleGetGlobal_v2             function
 	cuFuncGetAttribute, cuFuncSetAttribute, cuLaunchKernel                                  function

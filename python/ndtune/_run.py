@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import tempfile
 from typing import Any
@@ -17,6 +18,16 @@ def run(specification: Specification, device: str) -> dict[str, Any]:
 
     Raises NdtuneError if there is no answer.
     """
+    answer = _run(specification, device)
+    if "cannot be shared" in answer.get("reason", ""):  # as the card is another one, for example
+        logging.debug("arrays on the card go over the host: %s", answer["reason"])
+        for argument in specification.arguments:
+            argument.over_host()
+        answer = _run(specification, device)
+    return answer
+
+
+def _run(specification: Specification, device: str) -> dict[str, Any]:
     prepare(device)
     answer: dict[str, Any] = {}
 
@@ -24,7 +35,7 @@ def run(specification: Specification, device: str) -> dict[str, Any]:
         if line["kind"] == "result" or line.get("error"):
             answer.update(line)
 
-    size = sum(a.array.nbytes for a in specification.arguments if a.array is not None)
+    size = sum(a.array.nbytes for a in specification.arguments if a.array is not None and not a.shared)
     with tempfile.TemporaryDirectory(prefix="ndtune-", dir=memory_for(3 * size)) as folder:
         outputs = os.path.join(folder, "outputs")
         arguments = ["run", "-", "--json", "--iterations", "0", "--outputs", outputs, "--device", device]

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ndtune import _expressions, util
+from ndtune import _expressions, _shared, util
 from ndtune._space import Space, Values
 
 __all__ = ["Argument", "Kernel", "Specification", "Values", "memory_for", "save"]
@@ -72,6 +72,7 @@ class Specification(Space):
     def __init__(  # fmt: skip
         self, kernel: Kernel, problem_size: Any, arguments: Sequence[Any], tune_params: Mapping[str, Sequence[Any]],
         grid_div: Sequence[Any], block_size_names: list[str] | None = None, compiler_options: Any = None,
+        *, share: bool = False,
     ) -> None:
         if kernel.name in tune_params:
             raise NotImplementedError(f"the kernel's name, {kernel.name}, is that of a parameter: name one kernel")
@@ -80,7 +81,8 @@ class Specification(Space):
         self.kernel, self.problem_size, self.grid_div = kernel, problem_size, list(grid_div)
         self.block_names = block_size_names or list(util.default_block_size_names)
         self.handlers: dict[str, Callable[[dict[str, Any]], Any]] = {}
-        self.arguments = [Argument(i, a, may_be_empty=kernel.is_cuda) for i, a in enumerate(arguments)]
+        cuda = kernel.is_cuda
+        self.arguments = [Argument(i, a, may_be_empty=cuda, share=cuda and share) for i, a in enumerate(arguments)]
         self.symbols: list[Argument] = []
         self.shared: list[dict[str, Any]] = []
         self._name_arguments()
@@ -233,8 +235,11 @@ class Specification(Space):
 class Argument:
     """An argument of the kernel: its entry in the specification, and the way back of its content."""
 
-    def __init__(self, place: int, value: Any, *, may_be_empty: bool = False) -> None:
+    def __init__(self, place: int, value: Any, *, may_be_empty: bool = False, share: bool = False) -> None:
         self.value, self.name, self._raw, self._declared = value, f"arg{place}", False, ""
+        self.shared, offer = "", _shared.offered(value) if share and util.on_device(value) else None
+        if offer:  # array has only the type and the shape
+            self.shared, value = offer
         self._scalar = value = util.on_host(value) if util.is_array(value) else value
         self.array = np.ascontiguousarray(value) if isinstance(value, np.ndarray) else None
         if self.array is not None and self.array.size == 0 and not may_be_empty:
@@ -252,6 +257,11 @@ class Argument:
         self.name, self._declared = name, text
         known = any(util.check_argument_type(other, text) for other in util.argument_types)
         self._raw = self.array is not None and known and not util.check_argument_type(str(self.array.dtype), text)
+
+    def over_host(self) -> None:
+        """Read the content of an array on a card that the program cannot open."""
+        if self.shared:
+            self.shared, self.array = "", np.ascontiguousarray(util.on_host(self.value))
 
     @property
     def may_change(self) -> bool:
@@ -274,6 +284,8 @@ class Argument:
         elif flat.dtype.kind == "c":
             flat = flat.view(flat.real.dtype)
         entry = {"name": self.name, "type": "bytes" if self._is_bytes else flat.dtype.name, "size": flat.size}
+        if self.shared:
+            return entry | {"fill": {"shared": self.shared}}
         return entry | ({"fill": {"file": save(folder, self.name, flat)}} if flat.any() else {})
 
     @property
@@ -304,6 +316,9 @@ class Argument:
         have written it.
         """
         assert self.array is not None
+        if not path:  # the program has written into the array itself
+            ours = util.is_tensor(self.value) or hasattr(self.value, "set")
+            return self.unchanged() if ours else util.on_host(self.value)
         # A large file is not read but mapped; no other takes its place on disk while that is used.
         mapped = os.name == "posix" and os.path.getsize(path) > 1 << 20
         flat = np.load(path, mmap_mode="c" if mapped else None).view(np.ndarray).reshape(-1).view(self.array.dtype)

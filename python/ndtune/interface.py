@@ -171,7 +171,7 @@ def run_kernel(  # fmt: skip
     if not kernel.ours:
         return _elsewhere("run_kernel", kernel.lang, asked)
     given["arguments"] = [a.select_for_configuration(params) if hasattr(a, "param_key") else a for a in arguments]
-    specification = _specification(kernel, given, tune_params)
+    specification = _specification(kernel, given, tune_params, share=True)
     if kernel.in_python:
         specification.content["kernel"]["source"] = specification.source(specification.plain(params))
     answer = _run.run(specification, kernel.device(platform, device))
@@ -209,10 +209,13 @@ def _kernel(given: dict[str, Any], tune_params: Mapping[str, Any] | None) -> Ker
     return kernel
 
 
-def _specification(kernel: Kernel, given: dict[str, Any], tune_params: Mapping[str, Sequence[Any]]) -> Specification:
+def _specification(
+    kernel: Kernel, given: dict[str, Any], tune_params: Mapping[str, Sequence[Any]], *, share: bool = False
+) -> Specification:
     grid_div = [given[f"grid_div_{axis}"] for axis in "xyz"]
     names, options = given["block_size_names"], given["compiler_options"]
-    made = Specification(kernel, given["problem_size"], given["arguments"], tune_params, grid_div, names, options)
+    more = (tune_params, grid_div, names, options)
+    made = Specification(kernel, given["problem_size"], given["arguments"], *more, share=share)
     made.add_memory(given["smem_args"], given["cmem_args"])
     return made
 

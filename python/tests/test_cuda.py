@@ -1,5 +1,7 @@
 """Kernels in CUDA C, on the stand-in for CUDA's driver and NVRTC: what Python sends, and what comes back."""
 
+import ctypes
+import os
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,7 @@ import numpy as np
 import pytest
 
 import ndtune
-from ndtune import util
+from ndtune import _shared, util
 from ndtune._specification import Kernel, Specification
 from ndtune.kernelbuilder import PythonKernel
 
@@ -152,6 +154,44 @@ def test_arrays_on_a_gpu() -> None:
     assert np.allclose(y.get(), A * X + Y)  # a launch does what the kernel does
     assert PythonKernel("saxpy", SAXPY, 1024, [y, X, A], {"block_size_x": 64})(y, X, A)[0] is not X
     assert np.allclose(y.get(), 2 * A * X + Y)
+
+
+class OnCard(OnGPU):
+    """An array in memory of the stand-in, which it can hand to other processes."""
+
+    def __init__(self, array: np.ndarray, offset: int = 0) -> None:
+        cuda, context, at = ctypes.CDLL(os.environ["NDTUNE_CUDA_LIBRARY"]), ctypes.c_void_p(), ctypes.c_void_p()
+        calls = (cuda.cuInit(0), cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0), cuda.cuCtxSetCurrent(context))
+        assert not any((*calls, cuda.cuMemAlloc_v2(ctypes.byref(at), ctypes.c_size_t(array.nbytes + offset))))
+        memory = (ctypes.c_byte * array.nbytes).from_address((at.value or 0) + offset)
+        self._array, self.dtype, self.fetched = np.frombuffer(memory, array.dtype).reshape(array.shape), array.dtype, 0
+        self._array[:] = array
+        self.__cuda_array_interface__ = {**self._array.__array_interface__, "version": 3}
+
+    def get(self) -> np.ndarray:
+        self.fetched += 1
+        return super().get()
+
+    def copy(self) -> "OnCard":
+        return OnCard(self._array)
+
+
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("refused", ["", "handles", "opening"])
+def test_large_arrays_stay_on_the_card(monkeypatch: pytest.MonkeyPatch, refused: str) -> None:
+    if refused == "handles":  # they go over the host
+        monkeypatch.setattr(_shared, "_call", lambda *_: (_ for _ in ()).throw(OSError("no handles")))
+    if refused == "opening":
+        monkeypatch.setenv("STANDIN_FAULTS", "device refuses opening")
+    n = 1 << 18
+    x, y = np.arange(n, dtype=np.float32), np.ones(n, np.float32)
+    a, b, c = OnCard(x), OnCard(y, 4000), OnCard(np.zeros_like(x), 256)
+    source = "// standin: add is add(c, a, b)\n__global__ void add(float *c, const float *a, const float *b, int n) {}"
+    after = ndtune.run_kernel("add", source, n, [c, a, b, np.int32(n)], {"block_size_x": 64})
+    assert a.fetched + b.fetched + c.fetched == (3 if refused else 0)
+    assert isinstance(after[0], OnCard) and after[0] is not c and after[1] is not a and after[3] == n
+    for array, want in ((c, x + y), (after[0], x + y), (a, x), (after[1], x), (b, y), (after[2], y)):
+        assert (array.get() == want).all()
 
 
 @pytest.mark.usefixtures("cuda")

@@ -56,6 +56,10 @@ type Fill struct {
 
 	Copy string // name of another buffer of the same type and size
 	File string // path of a .npy file; a struct takes the bytes of any
+
+	// Shared is memory of another process on a device of CUDA: the handle of an allocation by cuIpcGetMemHandle, in hexadecimal digits, and
+	// the offset of the content in bytes: "5f…00+4000". The kernel gets a copy; an output of a first launch that is kept is copied back.
+	Shared string
 }
 
 // IsZero reports whether no content is given.

@@ -2,9 +2,12 @@ package device
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
@@ -98,6 +101,7 @@ type buffer struct {
 	region   [3]int     // the whole image
 	pixels   []int      // of an image in each dimension
 	pristine *cl.Buffer
+	shared   *cl.Buffer   // the content in the memory of another process; nil: it is on the host
 	content  *array.Array // only where pristine is nil
 	elements int
 	bytes    int // of the content
@@ -108,6 +112,9 @@ type buffer struct {
 // newBuffer allocates the buffer or the image of argument i with its initial content.
 func (s *session) newBuffer(i int, v *problem.Variant, content *array.Array) (*buffer, error) {
 	b := &buffer{elements: v.Elements[i], pixels: v.Pixels[i], bytes: len(content.Bytes)}
+	if s.infos[i].Fill.Shared != "" {
+		b.bytes = b.elements * s.infos[i].Element.Size()
+	}
 	given := s.infos[i].Image
 	var err error
 	if given == nil || given.Shape == "1d_buffer" {
@@ -120,6 +127,9 @@ func (s *session) newBuffer(i int, v *problem.Variant, content *array.Array) (*b
 			b.before = 0
 		}
 		err = b.allocate(s.Context, flags)
+	}
+	if err == nil && s.infos[i].Fill.Shared != "" {
+		b.shared, err = s.openShared(s.infos[i].Fill.Shared, b.bytes)
 	}
 	if err == nil && given != nil {
 		err = s.newImage(given, b.pixels, b)
@@ -151,16 +161,57 @@ func (b *buffer) write(q *cl.Queue, to *cl.Buffer, content *array.Array) error {
 	if to == nil {
 		return q.WriteImage(b.image, [3]int{}, b.region, content.Bytes)
 	}
+	if b.shared != nil {
+		if err := copyBuffer(q, b.shared, to, 0, b.before, b.bytes); err != nil {
+			return err
+		}
+	}
 	offset := 0
-	for _, part := range [][]byte{b.pattern[:b.before], content.Bytes, b.pattern[:b.behind]} {
+	for i, part := range [][]byte{b.pattern[:b.before], content.Bytes, b.pattern[:b.behind]} {
 		if len(part) > 0 {
 			if err := q.Write(to, offset, part); err != nil {
 				return err
 			}
 		}
-		offset += len(part)
+		if offset += len(part); i == 1 && b.shared != nil {
+			offset += b.bytes
+		}
 	}
 	return nil
+}
+
+// copyBuffer enqueues a copy within the device.
+func copyBuffer(q *cl.Queue, from, to *cl.Buffer, fromOffset, toOffset, size int) error {
+	event, err := q.EnqueueCopy(from, to, fromOffset, toOffset, size)
+	event.Release()
+	return err
+}
+
+// openShared opens memory of another process. See definition.Fill.
+func (s *session) openShared(place string, size int) (*cl.Buffer, error) {
+	digits, rest, _ := strings.Cut(place, "+")
+	handle, err := hex.DecodeString(digits)
+	offset, wrong := strconv.Atoi(rest)
+	if err = errors.Join(err, wrong); err == nil && (len(handle) != 64 || offset < 0) {
+		err = errors.New("a handle has 64 bytes, and an offset is not negative")
+	}
+	if err == nil {
+		var b *cl.Buffer
+		if b, err = s.Context.OpenShared([64]byte(handle), offset, size); err == nil {
+			return b, nil
+		}
+	}
+	return nil, fmt.Errorf("memory of another process cannot be shared: %w", err)
+}
+
+// closeShared ends the use of memory of other processes, and of the buffers that are restored from it.
+func (s *session) closeShared() {
+	for i, b := range s.buffers {
+		if b != nil && b.shared != nil {
+			b.release()
+			s.buffers[i] = nil
+		}
+	}
 }
 
 func (b *buffer) release() {
@@ -174,6 +225,7 @@ func (b *buffer) release() {
 	}
 	b.whole.Release()
 	b.pristine.Release()
+	b.shared.Release()
 }
 
 // held returns the device memory of the buffer and its copies, in bytes.
@@ -195,18 +247,12 @@ func (b *buffer) restore(q *cl.Queue) error {
 	if b.pristine == nil {
 		return b.write(q, b.whole, b.content)
 	}
-	var event *cl.Event
-	var err error
-	if b.working == nil {
-		event, err = q.EnqueueCopyBufferToImage(b.pristine, b.image, 0, [3]int{}, b.region)
-	} else {
-		event, err = q.EnqueueCopy(b.pristine, b.whole, 0, 0, b.size())
+	if b.working != nil {
+		return copyBuffer(q, b.pristine, b.whole, 0, 0, b.size())
 	}
-	if err != nil {
-		return err
-	}
+	event, err := q.EnqueueCopyBufferToImage(b.pristine, b.image, 0, [3]int{}, b.region)
 	event.Release()
-	return nil
+	return err
 }
 
 // prepare makes the buffers of a variant and restores all of them, so that no configuration
@@ -228,7 +274,10 @@ func (s *session) prepare(v *problem.Variant) error {
 		s.releaseExpected() // these copies only save time, and a buffer is needed
 		s.buffers[i].release()
 		s.buffers[i] = nil
-		content, err := s.initial(i, v.Elements[i])
+		content, err := &array.Array{}, error(nil)
+		if info.Fill.Shared == "" {
+			content, err = s.initial(i, v.Elements[i])
+		}
 		if err != nil {
 			return fail(tune.Constraints, "%v", err)
 		}

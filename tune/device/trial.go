@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"hash/fnv"
 	"math"
@@ -176,10 +177,25 @@ func (t *trial) keepOutputs(context.Context) error {
 			continue
 		}
 		var err error
-		if t.result.Files[info.Name], err = t.writeOutput(t.outputs, i); err != nil {
+		if b := t.session.buffers[i]; b != nil && b.shared != nil {
+			err = t.shareOutput(i, b)
+		} else {
+			t.result.Files[info.Name], err = t.writeOutput(t.outputs, i)
+		}
+		if err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// shareOutput copies an output back to the memory of another process from which its buffer was filled. Its file has no name.
+func (t *trial) shareOutput(i int, b *buffer) error {
+	err := copyBuffer(t.session.Queue, t.session.buffers[t.variant.Holders[i]].working, b.shared, 0, 0, b.bytes)
+	if err = cmp.Or(err, t.session.Queue.Finish()); err != nil {
+		return fail(tune.Runtime, "copy %s back: %v", t.session.infos[i].Name, err)
+	}
+	t.result.Files[t.session.infos[i].Name] = ""
 	return nil
 }
 
@@ -204,7 +220,10 @@ func (t *trial) measure(ctx context.Context) error {
 	return nil
 }
 
-func (t *trial) release() { t.built.Release() }
+func (t *trial) release() {
+	t.built.Release()
+	t.session.closeShared()
+}
 
 // batchable bounds the launches that are enqueued without waiting, in milliseconds:
 // together they keep the device busy, and a run that is cancelled still ends soon.

@@ -235,6 +235,9 @@ func (p compiler) compileContent(field string, a *Argument) {
 		p.addf(field+".fill", "the content is given more than once")
 		return
 	}
+	if a.Fill.Shared != "" && (a.Kind != definition.BufferArgument || p.definition.Verify != nil) {
+		p.addf(field+".fill", "shared is for buffers of a kernel that is not verified")
+	}
 	p.compileFills(field+".fill", a)
 	if a.Fill.File != "" {
 		data, err := readFile(a.Fill.File)
@@ -351,6 +354,9 @@ func (p *Problem) Content(i, n int) (*array.Array, error) {
 	}
 	if a.Fill.Copy != "" {
 		a, _ = p.argument(a.Fill.Copy)
+	}
+	if a.Fill.Shared != "" {
+		return nil, fmt.Errorf("argument %s: its content is in the memory of another process", a.Name)
 	}
 	if a.Content != nil {
 		if a.Content.Len() != n {

@@ -232,6 +232,9 @@ func (p *Problem) canonical() canonicalProblem {
 
 // fillDigest returns the fill of an argument as text. Files are part of the content.
 func fillDigest(a *Argument) string {
+	if a.Fill.Shared != "" {
+		return "shared " + a.Fill.Shared
+	}
 	text := fmt.Sprintf("{%v %s }", array.Fill{Value: 0.0, Low: 0.0, High: 0.0}, a.Fill.Copy)
 	for i, f := range a.Fills {
 		switch member := fmt.Sprintf("{%v %s }", f.Fill, a.Fill.Copy); {

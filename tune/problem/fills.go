@@ -27,7 +27,7 @@ var fillNames = []string{"index", "lane", "item"}
 
 // ways returns the number of ways in which a fill gives the content.
 func ways(f definition.Fill) int {
-	return count(f.Kind != "", f.Expression != "", f.Fields != nil, f.Copy != "", f.File != "")
+	return count(f.Kind != "", f.Expression != "", f.Fields != nil, f.Copy != "", f.File != "", f.Shared != "")
 }
 
 // maxChecked bounds the bytes at the beginning and at the end of a content that are computed to check a fill.
@@ -69,8 +69,8 @@ func (p compiler) compileFill(field string, given definition.Fill, e Element, it
 		switch {
 		case !slices.Contains(names, name):
 			p.addf(at, "%s has no field %s%s; its fields are %s", e, name, nearest.Hint(name, names), strings.Join(names, ", "))
-		case f.Copy != "" || f.File != "":
-			p.addf(at, "a field cannot be filled by copy or file; the whole struct can")
+		case f.Copy != "" || f.File != "" || f.Shared != "":
+			p.addf(at, "a field cannot be filled by copy, file or shared; the whole struct can")
 		case ways(f) > 1:
 			p.addf(at, "the content is given more than once")
 		}

@@ -120,6 +120,7 @@ func (f field) fill() (fill definition.Fill) {
 		key("fields", &fill.Fields, field.fillFields).means("mapping", "the fills of the fields of a struct; zeros for the others"),
 		key("copy", &fill.Copy, field.text).means("text", "the buffer whose initial content is copied"),
 		key("file", &fill.File, field.npyFile).means("path", "a .npy file with the content"),
+		key("shared", &fill.Shared, field.text).means("text", "memory of another process on a device of CUDA"),
 	)
 	return fill
 }

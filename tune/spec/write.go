@@ -230,6 +230,8 @@ func fillNode(f definition.Fill) *yaml.Node {
 		return mapping(part{"copy", given(f.Copy)})
 	case f.File != "":
 		return mapping(part{"file", given(f.File)})
+	case f.Shared != "":
+		return mapping(part{"shared", given(f.Shared)})
 	case f.Kind == array.Constant:
 		return mapping(part{"constant", expressionNode(f.Value)})
 	case f.Kind == array.Random && f.High != "":
