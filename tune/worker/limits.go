@@ -90,7 +90,7 @@ func (p *Pool) watchStage(m *member, launches int, now time.Time) {
 		}
 		m.launch = p.launchLimit(m.task)
 		limit = m.launch.most
-		if m.repeats() && p.freezes && p.timer == nil && p.count(false, timing) == 0 && p.silence(m, now) {
+		if p.wantsQuiet(m) && p.freezes && p.timer == nil && p.count(false, timing) == 0 && p.silence(m, now) {
 			p.timer = m
 		}
 	case device.StageReference:

@@ -9,8 +9,8 @@ import (
 )
 
 // An assignment whose launches were so slow that it was given up, or measured only once, is evaluated again before its result
-// counts: other work on the machine can delay a launch. That happens when no build waits to be measured, and its launches run while all
-// other workers stand still. Two launches that agree are enough: one that is given up is not repeated if the first one, which has ended, took as long,
+// counts: other work on the machine can delay a launch. That happens when no build waits to be measured, mostly while all other workers
+// stand still: see [Pool.wantsQuiet]. Two launches that agree are enough: one that is given up is not repeated if the first one, which has ended, took as long,
 // nor is a first launch if no launch of the search has ended yet, before the pool was opened either. A build or a check that hangs is not repeated.
 
 const (
@@ -52,6 +52,12 @@ func (p *Pool) holdSlow(t *assignment, r *tune.Result) {
 
 // repeats reports whether a member repeats an assignment.
 func (m *member) repeats() bool { return m.task != nil && m.task.slow != nil }
+
+// wantsQuiet reports whether all other workers stand still while a member repeats an assignment. On a discrete GPU they do so only if its
+// launches were given up: builders hardly delay the others, and repeats that stopped all builders took 0.7 s of a search on a host with 64.
+func (p *Pool) wantsQuiet(m *member) bool {
+	return m.repeats() && (p.shared || m.task.slow.Status == tune.Timeout)
+}
 
 // toRepeat returns the next assignment to repeat, or nil.
 func (p *Pool) toRepeat(now time.Time) *assignment {

@@ -9,14 +9,14 @@ import (
 )
 
 // schedule lets members time that are in line for it. A device that only the evaluating worker
-// uses is free at once, unless an assignment is repeated. Otherwise one member times, and all others are frozen meanwhile; where
+// uses is free at once, unless one that was given up is repeated. Otherwise one member times, and all others are frozen meanwhile; where
 // they cannot be frozen, it waits until they are quiet.
 //
 // It is called after everything that may change who is in line, who times, or who is quiet.
 func (p *Pool) schedule(now time.Time) {
 	if !p.shared && p.timer == nil {
 		p.line = slices.DeleteFunc(p.line, func(m *member) bool {
-			if m.repeats() {
+			if p.wantsQuiet(m) {
 				return false
 			}
 			p.time(m, now)
