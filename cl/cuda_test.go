@@ -63,6 +63,10 @@ func (c *calls) platform(t *testing.T) *Platform {
 			return 0, c.failed["clEnqueueNDRangeKernel"]
 		},
 		"clReleaseEvent": c.does("clReleaseEvent", 1, 0),
+		"openShared": func(args []uintptr) (uintptr, *cuda.Failure) {
+			c.made = append(c.made, fmt.Sprint("openShared ", *in[byte](args[1]), " ", args[2], " ", args[3]))
+			return 8, nil
+		},
 		"getSymbol": func(args []uintptr) (uintptr, *cuda.Failure) {
 			c.made = append(c.made, fmt.Sprint("getSymbol", args[:1], string(unsafe.Slice(in[byte](args[1]), 5))))
 			*in[uintptr](args[2]) = 48
@@ -192,6 +196,24 @@ func TestSymbol(t *testing.T) {
 	p := get(context.NewProgram("kernel void saxpy(global float *y, global float *x, float a) {}"))(t)
 	defer p.Release()
 	if _, err := p.Symbol("table"); !errors.Is(err, ErrMissingFunction) {
+		t.Errorf("of OpenCL: %v", err)
+	}
+}
+
+func TestOpenShared(t *testing.T) {
+	c := &calls{}
+	queue, _, _ := c.objects(t)
+	c.made = nil
+	b := get(queue.context.OpenShared([64]byte{5}, 16, 32))(t)
+	if b.Size() != 32 {
+		t.Errorf("%d bytes", b.Size())
+	}
+	b.Release()
+	if want := []string{"openShared 5 16 32", "clReleaseMemObject[8]"}; !slices.Equal(c.made, want) {
+		t.Errorf("%q", c.made)
+	}
+	_, context := queueContext(t)
+	if _, err := context.OpenShared([64]byte{}, 0, 1); !errors.Is(err, ErrMissingFunction) {
 		t.Errorf("of OpenCL: %v", err)
 	}
 }
