@@ -11,9 +11,10 @@ const (
 	// Builders hold at most foreseenShare results ahead each, with foreseenBytes of binaries together.
 	foreseenShare = 2
 	foreseenBytes = 64 << 20
-	// foreseenUse is how many builds ahead there may be for each one that was proposed, beyond one for each builder. Builds side by side
-	// slow each other: with 64 builders on 64 processors, of two threads a core, from 0.57 s to 0.78. So guesses must come true.
-	foreseenUse = 3
+	// There may be foreseenUse builds ahead for each one that was proposed, beyond foreseenFirst. Builds side by side slow each other: with 64
+	// builders on 64 processors, 0.78 s each instead of 0.57. So guesses must come true.
+	foreseenUse   = 3
+	foreseenFirst = 8
 )
 
 // foreseen are the configurations that builders build, or have built, before they are proposed, by key.
@@ -35,7 +36,7 @@ func (p *Pool) buildAhead(now time.Time) {
 			continue
 		}
 		i := slices.IndexFunc(left, func(c space.Configuration) bool { return p.foreseen[c.Key()] == nil })
-		if i < 0 || p.spent.Ahead >= p.most+foreseenUse*p.spent.Used || !p.makeRoom(*probable) {
+		if i < 0 || p.spent.Ahead >= foreseenFirst+foreseenUse*p.spent.Used || !p.makeRoom(*probable) {
 			return
 		}
 		if p.foreseen == nil {
