@@ -87,7 +87,7 @@ func runCommands(ctx context.Context, t *ui.Console, o *commandsOptions) error {
 			return err
 		}
 		reserve.Settle()
-		files.Unmap("")
+		files.Unmap()
 		if _, err := io.Copy(io.Discard, in); err != nil {
 			return err
 		}

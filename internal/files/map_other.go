@@ -7,8 +7,5 @@ import "os"
 // Map returns nil: files in memory are those of Linux.
 func Map(*os.File) []byte { return nil }
 
-// MapNew returns nil.
-func MapNew(string, int) []byte { return nil }
-
 // Unmap does nothing.
-func Unmap(string) {}
+func Unmap() {}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -45,8 +44,7 @@ func ReadNPY(path string) (a *Array, shape []int, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read .npy file: %w", err)
 	}
-	a, shape, err = readNPY(bufio.NewReader(f), info.Size(), &Array{Bytes: files.Map(f), File: path})
-	if err != nil {
+	if a, shape, err = readNPY(bufio.NewReader(f), info.Size(), &Array{Bytes: files.Map(f), File: path}); err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return a, shape, nil
@@ -123,17 +121,9 @@ func readNPYHeader(r io.Reader) (text string, start int64, err error) {
 // means one dimension. For vectors, the shape in the file has one more dimension,
 // the lanes in memory: 4 for 3-vectors.
 func WriteNPY(path string, a *Array, shape []int) error {
-	least := 0
-	if a != nil && a.File == path {
-		least = mappedStart
-	}
-	header, err := npyHeader(a, shape, least)
+	header, err := npyHeader(a, shape)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
-	}
-	if least > 0 {
-		files.Unmap(path)
-		return writeStart(path, header)
 	}
 	err = files.Write(path, func(w io.Writer) error {
 		_, err := io.Copy(w, io.MultiReader(strings.NewReader(header), bytes.NewReader(a.Bytes)))
@@ -145,30 +135,8 @@ func WriteNPY(path string, a *Array, shape []int) error {
 	return nil
 }
 
-// mappedStart is the length of the header of a file of MapNPY, in bytes.
-const mappedStart = 1 << 10
-
-// MapNPY makes a .npy file in memory for n bytes of data, and returns these: see files.MapNew. [WriteNPY] of an array that has them and
-// names the file as its own completes it, and ends their use. It returns nil for other files.
-func MapNPY(path string, n int) []byte {
-	if data := files.MapNew(path, mappedStart+n); data != nil {
-		return data[mappedStart:]
-	}
-	return nil
-}
-
-// writeStart writes the first bytes of a file that is there.
-func writeStart(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err == nil {
-		_, err = f.WriteString(text)
-		err = errors.Join(err, f.Close())
-	}
-	return err
-}
-
-// npyHeader returns the file's content up to the data, of some bytes at least, a multiple of 64.
-func npyHeader(a *Array, shape []int, least int) (string, error) {
+// npyHeader returns the file's content up to the data.
+func npyHeader(a *Array, shape []int) (string, error) {
 	if err := a.check(); err != nil {
 		return "", err
 	}
@@ -187,7 +155,7 @@ func npyHeader(a *Array, shape []int, least int) (string, error) {
 	}
 	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr(a.Type.Scalar()), tuple)
 	const prefix = len(npyMagic) + 4
-	dict += strings.Repeat(" ", max(63-(prefix+len(dict))%64, least-prefix-len(dict)-1)) + "\n"
+	dict += strings.Repeat(" ", 63-(prefix+len(dict))%64) + "\n"
 	if len(dict) > math.MaxUint16 {
 		return "", fmt.Errorf("a shape of %d dimensions is too long for a header", len(shape))
 	}

@@ -158,7 +158,7 @@ func FuzzReadNPY(f *testing.F) {
 			t.Fatalf("shape %v, %d elements from %d bytes", shape, a.Len(), len(file))
 		}
 		// What was read is written and read back as it is.
-		header, err := npyHeader(a, shape, 0)
+		header, err := npyHeader(a, shape)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,32 +170,38 @@ func FuzzReadNPY(f *testing.F) {
 	})
 }
 
-// TestFilesInMemory: a file below /dev/shm is mapped both when it is written and when it is read.
+// TestFilesInMemory: a large file below /dev/shm is mapped when it is read.
 func TestFilesInMemory(t *testing.T) {
 	folder, err := os.MkdirTemp("/dev/shm", "ndtune-test-")
 	if runtime.GOOS != "linux" || err != nil {
 		t.Skip("no files in memory: ", err)
 	}
 	defer os.RemoveAll(folder)
-	defer files.Unmap("")
-	path, n := filepath.Join(folder, "a.npy"), 1<<18
-	data := MapNPY(path, 4*n)
-	if data == nil {
-		t.Fatal("not mapped")
+	defer files.Unmap()
+	large := New(Uint32, 1<<18)
+	large.Bytes[4] = 7
+	write := func(path string, a *Array, shape ...int) string {
+		if err := WriteNPY(path, a, shape); err != nil {
+			t.Fatal(err)
+		}
+		return path
 	}
-	data[4] = 7
-	if err := WriteNPY(path, &Array{Type: Uint32, Bytes: data, File: path}, []int{2, n / 2}); err != nil {
-		t.Fatal(err)
-	}
+	path := write(filepath.Join(folder, "a.npy"), large, 2, 1<<17)
 	a, shape, err := ReadNPY(path)
-	if err != nil || a.File != path || len(shape) != 2 || a.Len() != n || scalars[uint32](a)[1] != 7 {
+	if err != nil || a.File != path || len(shape) != 2 || a.Len() != 1<<18 || scalars[uint32](a)[1] != 7 {
 		t.Fatal(a.File, shape, a.Len(), err)
 	}
 	a.Bytes[4] = 8 // a copy of its page
 	if b, _, err := ReadNPY(path); err != nil || b.Bytes[4] != 7 {
 		t.Error("what was written to a mapped array is in the file", err)
 	}
-	if MapNPY(path, 4) != nil || MapNPY(filepath.Join(t.TempDir(), "a.npy"), 4*n) != nil {
-		t.Error("a small file or one on disk was mapped")
+	write(path, New(Uint32, 1<<18)) // which replaces the file, and leaves the old one to those who have mapped it
+	if a.Bytes[4] != 8 || a.Bytes[5] != 0 || scalars[uint32](a)[1] != 8 {
+		t.Error("a mapped array changed with its file")
+	}
+	for _, path := range []string{write(filepath.Join(folder, "small.npy"), New(Uint32, 4)), write(filepath.Join(t.TempDir(), "a.npy"), large)} {
+		if b, _, err := ReadNPY(path); err != nil || b.File != "" {
+			t.Errorf("%s was mapped from %q, %v", path, b.File, err)
+		}
 	}
 }

@@ -109,21 +109,12 @@ func (t *trial) writeBuffers(j *commandJudge) (inputs, outputs map[string]string
 // writeOutput writes an output as the last launch left it, and returns the path of the file.
 func (t *trial) writeOutput(folder string, i int) (path string, err error) {
 	holder, info := t.variant.Holders[i], t.session.infos[i]
-	path = filepath.Join(folder, info.Name+".npy")
-	mapped := array.MapNPY(path, t.session.buffers[holder].bytes)
-	memory := mapped
-	if mapped == nil {
-		memory = t.session.scratch
-	}
-	out, err := t.session.read(holder, memory)
+	out, err := t.session.read(holder, t.session.scratch)
 	if err != nil {
 		return "", fail(tune.Runtime, "%v", err)
 	}
-	if mapped != nil {
-		out.File = path
-	} else {
-		t.session.scratch = out.Bytes
-	}
+	t.session.scratch = out.Bytes
+	path = filepath.Join(folder, info.Name+".npy")
 	return path, writeArray(path, t.variant.Pixels[holder], out)
 }
 
@@ -133,7 +124,7 @@ func writeArray(path string, pixels []int, a *array.Array) error {
 	shape := slices.Clone(pixels)
 	slices.Reverse(shape)
 	if a.Struct != nil {
-		shape, a = []int{a.Len(), a.Struct.Size}, &array.Array{Type: a.Type, Bytes: a.Bytes, File: a.File}
+		shape, a = []int{a.Len(), a.Struct.Size}, &array.Array{Type: a.Type, Bytes: a.Bytes}
 	}
 	return array.WriteNPY(path, a, shape)
 }

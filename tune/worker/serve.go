@@ -190,7 +190,7 @@ func (s *server) do(r request) error {
 			process.CloseSegment(s.segment)
 			s.segment = nil
 		}
-		files.Unmap("")
+		files.Unmap()
 		return nil
 	case r.Release && s.idle != nil: // it has measured peaks
 		return nil
