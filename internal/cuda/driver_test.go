@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"reflect"
 	"regexp"
 	"runtime"
 	"slices"
@@ -46,6 +47,7 @@ var driverTests = map[string]struct {
 	"lost":      {"", testLostDevice},
 	"lazy":      {"device refuses contexts", testNoContextForBuilds},
 	"together":  {"", testSideBySide},
+	"compiling": {"", testCompilingForAKnownDevice},
 }
 
 func TestDriver(t *testing.T) {
@@ -421,6 +423,29 @@ func testNoContextForBuilds(t *testing.T, r *rig) {
 	r.fails(err, cl.MemObjectAllocationFailure, "CUDA_ERROR_OUT_OF_MEMORY")
 	r.check(k.SetArgs((*cl.Buffer)(nil), int32(1)))
 	r.fails(r.launch(k, []int{1}, nil), cl.MemObjectAllocationFailure, "")
+}
+
+// Another process builds the same of what this one knows of the device, and can launch nothing.
+func testCompilingForAKnownDevice(t *testing.T, r *rig) {
+	info := must(r.device.Info())(t)
+	there := must(cl.ForCompiling(r.device.Known()))(t)
+	if got := must(there.Info())(t); !reflect.DeepEqual(got, info) {
+		t.Errorf("described as %+v, want %+v", *got, *info)
+	}
+	if got, want := must(there.Platform().Info())(t), must(r.device.Platform().Info())(t); got.Version != want.Version {
+		t.Errorf("version %s, want %s", got.Version, want.Version)
+	}
+	other := &rig{T: t, device: there, context: must(cl.NewContext(there))(t)}
+	t.Cleanup(other.context.Release)
+	p := other.program(source)
+	if !bytes.Equal(must(p.Binary())(t), must(r.program(source).Binary())(t)) {
+		t.Error("another binary")
+	}
+	if got, want := must(other.kernel(p, "staged").WorkGroupInfo())(t), must(r.kernel(r.program(source), "staged").WorkGroupInfo())(t); got.MaxSize != want.MaxSize {
+		t.Errorf("work-groups of %d, want %d", got.MaxSize, want.MaxSize)
+	}
+	_, err := other.context.NewBuffer(0, 16)
+	r.fails(err, cl.OutOfResources, "the library lacks this function")
 }
 
 // Goroutines share a context, a queue and a program, and release what the others use.
