@@ -28,6 +28,9 @@ type RemeasureOptions struct {
 	Observe bool
 	Singly  bool // each launch is waited for, even where a round could be enqueued together
 
+	// Binaries are the programs of the configurations, as in [Prebuilt]; nil: none is known.
+	Binaries [][]byte
+
 	// Turn, where it is not nil, is told the index of the configuration that is built or
 	// launched next, or -1 before a round of all together.
 	Turn func(index int)
@@ -78,6 +81,9 @@ func (r *remeasurement) measure(ctx context.Context) error {
 		r.turns[i] = tune.Turns{} // of a session that was replaced
 		r.options.Turn(i)
 		t := r.evaluator.trial(c)
+		if r.options.Binaries != nil {
+			t.known.Binary = r.options.Binaries[i]
+		}
 		r.trials[i] = t
 		if err := r.take(i, nil, t.through(ctx, t.derive, t.build, t.bind, t.launchFirst)); err != nil {
 			return err

@@ -1,13 +1,18 @@
 package worker
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/hardware"
+	"github.com/ndtune/ndtune/tune/loop"
+	"github.com/ndtune/ndtune/tune/space"
 )
 
 func TestQueue(t *testing.T) {
@@ -245,5 +250,31 @@ func TestAhead(t *testing.T) {
 	p.add(9 * time.Second)
 	if p != average(2*time.Second) {
 		t.Errorf("the mean is %s", time.Duration(p))
+	}
+}
+
+// TestBinariesOfTheFastest searches on two cards: the final measurement takes the binaries of the search, as exchanged ones show.
+func TestBinariesOfTheFastest(t *testing.T) {
+	t.Parallel()
+	if standin.OnSystem() {
+		t.Skip("CUDA is the stand-in's")
+	}
+	card := deviceFor(t, onCUDA)
+	pool := newTestPool(t, onCUDA, tiny(t, 3, "fastest"), Options{Workers: 2}, card, card)
+	pool.run(t, loop.Options{Finalists: -1})
+	if len(pool.fastest) != 3 || pool.fastest[0].key != "0" || pool.fastest[2].key != "2" {
+		t.Fatalf("%+v", pool.fastest)
+	}
+	pool.fastest[0].binary = pool.fastest[2].binary
+	c := configurationOf(t, pool.problem, map[string]space.Value{"i": 0})
+	turns, err := pool.Remeasure(t.Context(), card.Selector(), []space.Configuration{c}, 3, false)
+	if err != nil || len(turns) != 1 || len(turns[0].Times) != 3 || math.Abs(slices.Min(turns[0].Times)-pool.fastest[2].time) > 1e-9 {
+		t.Errorf("%+v, %v; the other binary took %v ms", turns, err, pool.fastest[2].time)
+	}
+	for i := range 2 * mostFast {
+		pool.keepBinary(&assignment{configuration: c, binary: []byte{1}}, 1e-9*float64(100-i))
+	}
+	if n := len(pool.fastest); n != mostFast || pool.fastest[0].time > pool.fastest[n-1].time || pool.fastest[n-1].time > 100e-9 {
+		t.Errorf("%d binaries, from %v to %v ms", n, pool.fastest[0].time, pool.fastest[n-1].time)
 	}
 }

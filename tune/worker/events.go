@@ -116,6 +116,7 @@ func (p *Pool) finished(m *member, r *result, now time.Time) {
 		p.measuring.add(total)
 		if r.Status == tune.Correct && t.build > 0 {
 			p.carry.observe(t.build, r.Durations.Build)
+			p.keepBinary(t, r.Time())
 		}
 	}
 	p.rest(m, now)

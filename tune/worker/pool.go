@@ -61,6 +61,7 @@ type Pool struct {
 	dropping    atomic.Bool                           // what waits
 	probable    atomic.Pointer[[]space.Configuration] // not proposed yet; nil: nothing is known of them
 	foreseen    foreseen
+	fastest     []fast
 	best        atomic.Pointer[tune.Result] // so far, as the run observes it; nil: unknown
 
 	fresh               string      // of new assignments

@@ -131,10 +131,11 @@ func (r result) of(c space.Configuration) tune.Result {
 }
 
 type remeasure struct {
-	Values  []values
-	Rounds  int
-	Singly  bool
-	Observe bool
+	Values   []values
+	Binaries [][]byte // of the programs, as far as they are known; nil: none
+	Rounds   int
+	Singly   bool
+	Observe  bool
 }
 
 // turn is the index of a configuration of a remeasure, or -1 for all together.

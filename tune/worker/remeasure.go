@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -130,6 +131,9 @@ func (p *Pool) killsWorker(ctx context.Context, device int, some ...space.Config
 // measureAgain lets a worker measure some configurations.
 func (p *Pool) measureAgain(ctx context.Context, device int, some []space.Configuration, r remeasure) (*again, error) {
 	r.Values = each.Of(some, valuesOf)
+	if len(p.fastest) > 0 {
+		r.Binaries = each.Of(some, p.binaryOf)
+	}
 	m, err := p.evaluator(ctx, device)
 	if err != nil {
 		return nil, err
@@ -144,6 +148,37 @@ func (p *Pool) measureAgain(ctx context.Context, device int, some []space.Config
 		}
 	}
 	return a, nil
+}
+
+// mostFast is how many binaries are kept: those of the finalists, and of their rivals.
+const mostFast = 20
+
+// A fast is the binary of one of the fastest configurations.
+type fast struct {
+	key    string
+	time   float64
+	binary []byte
+}
+
+// keepBinary keeps the binary of a configuration if it is one of the fastest. The card of the final measurement has not built those that
+// others measured.
+func (p *Pool) keepBinary(t *assignment, time float64) {
+	if len(p.devices) == 1 || len(t.binary) == 0 || t.fresh != "" {
+		return
+	}
+	f := fast{t.configuration.Key(), time, t.binary}
+	i, _ := slices.BinarySearchFunc(p.fastest, f, func(a, b fast) int { return cmp.Compare(a.time, b.time) })
+	p.fastest = slices.Insert(p.fastest, i, f)
+	p.fastest = p.fastest[:min(len(p.fastest), mostFast)]
+}
+
+// binaryOf returns the binary of a configuration, or nil.
+func (p *Pool) binaryOf(c space.Configuration) []byte {
+	i := slices.IndexFunc(p.fastest, func(f fast) bool { return f.key == c.Key() })
+	if i < 0 {
+		return nil
+	}
+	return p.fastest[i].binary
 }
 
 // evaluator waits for an idle worker that evaluates on a device, and starts one if there is none.

@@ -256,7 +256,7 @@ func (s *server) remeasure(ctx context.Context, r *remeasure) error {
 		}
 	}
 	o := device.RemeasureOptions{
-		Rounds: r.Rounds, Observe: r.Observe, Singly: r.Singly,
+		Rounds: r.Rounds, Observe: r.Observe, Singly: r.Singly, Binaries: r.Binaries,
 		Turn: func(index int) { s.parent.Send(answer{Turn: &turn{index}}) },
 	}
 	measured, err := s.evaluator.RemeasureWith(ctx, configurations, o)
