@@ -168,8 +168,7 @@ func newTable(library string) (t *table, all []*function) {
 	return t, all
 }
 
-func (f *function) known() bool  { return f.addr != 0 || f.own != nil }
-func (f *function) inCUDA() bool { return f.own != nil }
+func (f *function) known() bool { return f.addr != 0 || f.own != nil }
 
 // run calls a function that returns a status.
 //

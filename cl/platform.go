@@ -78,30 +78,20 @@ func (t *table) first() (*Platform, error) {
 	return all[0], nil
 }
 
-// Known is what a process knows of a device of CUDA.
-type Known = cuda.Known
-
-// Known returns what this process knows of a device of CUDA, nil of one of OpenCL.
-func (d *Device) Known() *Known {
-	if d == nil || !d.platform.api.clGetDeviceInfo.inCUDA() {
+// Known returns what this process knows of a device of CUDA, by the numbers of queries; nil of one of OpenCL.
+func (d *Device) Known() map[uintptr][]byte {
+	if d.platform.api.clGetDeviceInfo.own == nil {
 		return nil
 	}
-	k := cuda.KnownOf(d.id)
-	return &k
+	return cuda.KnownOf(d.id)
 }
 
 // ForCompiling returns a device of CUDA of which another process knows all that [Device.Info] has. CUDA's driver is not loaded: programs can
 // be built for it, and nothing else.
-func ForCompiling(k *Known) (*Device, error) {
-	p, err := tableOf(cuda.ForCompiling(*k)).first()
-	if err != nil {
-		return nil, err
-	}
-	all, err := p.Devices(DeviceAll)
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
+func ForCompiling(known map[uintptr][]byte) *Device {
+	p, _ := tableOf(cuda.ForCompiling(known)).first() // in Go, and with one device
+	all, _ := p.Devices(DeviceAll)
+	return all[0]
 }
 
 // HasCUDA loads CUDA's driver, and reports whether it is there; whether it finds a device, [CUDA] tells later.

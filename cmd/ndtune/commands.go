@@ -56,17 +56,14 @@ func runCommands(ctx context.Context, t *ui.Console, o *commandsOptions) error {
 	}
 	if o.early {
 		_ = reserve.Prepare(source.OpenCL) // the first command tells why it cannot
-		cuda := cl.HasCUDA()
-		if cuda {
+		if cl.HasCUDA() {
 			_ = reserve.Prepare(source.CUDA)
 		}
 		go func() {
 			if d, err := job.SelectDevice("0:0", source.OpenCL); err == nil && d.Identity.Type == "cpu" {
 				reserve.Warm(d)
 			}
-			if cuda { // both drivers at once would take longer
-				_, _ = device.List(source.CUDA)
-			}
+			_, _ = device.List(source.CUDA) // later, since both drivers at once take longer
 		}()
 	}
 	for {

@@ -22,35 +22,31 @@ type device struct {
 	known  sync.Map // answers to queries, which are asked once
 }
 
-// Known is what a process knows of a device, with which another one compiles for it.
-type Known struct {
-	Version int // of CUDA: 13000 for 13.0
-	Answers map[uintptr][]byte
-}
+// version is the query for the version of CUDA, which is no device's own, among what is known of a device.
+const version = 0
 
-// KnownOf returns what this process knows of the device with a handle.
-func KnownOf(handle uintptr) Known {
+// KnownOf returns what this process knows of the device with a handle, with which another one compiles for it.
+func KnownOf(handle uintptr) map[uintptr][]byte {
 	d := of[device](handle)
-	k := Known{d.cuda, map[uintptr][]byte{}}
+	known := map[uintptr][]byte{version: numbers(d.cuda)}
 	d.known.Range(func(query, answer any) bool {
-		k.Answers[query.(uintptr)] = answer.([]byte)
+		known[query.(uintptr)] = answer.([]byte)
 		return true
 	})
-	return k
+	return known
 }
 
 // ForCompiling returns the functions for a device of which all is known. The driver, whose start takes long on a host with several cards,
 // is not loaded: what needs a context fails.
-func ForCompiling(k Known) Functions {
-	d := &driver{cuda: k.Version}
-	g := &device{driver: d}
-	for query, answer := range k.Answers {
+func ForCompiling(known map[uintptr][]byte) Functions {
+	g := &device{driver: new(driver)}
+	for query, answer := range known {
 		g.known.Store(query, answer)
 	}
-	newestMajor = d.cuda / 1000
-	d.devices = []uintptr{handleOf(g)}
-	d.handle = handleOf(d)
-	return d.implemented()
+	g.cuda = g.first(version)
+	newestMajor = g.cuda / 1000
+	g.devices, g.handle = []uintptr{handleOf(g)}, handleOf(g.driver)
+	return g.implemented()
 }
 
 // list answers with handles: the room for them, the address for them, which can be 0, and that for their number.

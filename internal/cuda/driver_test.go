@@ -428,7 +428,7 @@ func testNoContextForBuilds(t *testing.T, r *rig) {
 // Another process builds the same of what this one knows of the device, and can launch nothing.
 func testCompilingForAKnownDevice(t *testing.T, r *rig) {
 	info := must(r.device.Info())(t)
-	there := must(cl.ForCompiling(r.device.Known()))(t)
+	there := cl.ForCompiling(r.device.Known())
 	if got := must(there.Info())(t); !reflect.DeepEqual(got, info) {
 		t.Errorf("described as %+v, want %+v", *got, *info)
 	}

@@ -195,20 +195,17 @@ func (e *Evaluator) set(agent string, a *Announcement) {
 // sum returns the capacity of all devices that do not refuse the search. One that has not begun to work for it does not know its capacity,
 // and counts like the best of those that have: a search fixes at its start how many proposals are under way, when one device is ready.
 func (e *Evaluator) sum() (sum int) {
-	most := 0
+	most, coming := 1, 0
 	for _, a := range e.devices {
-		if a.Search == e.search.ID {
+		switch {
+		case a.Search == e.search.ID:
 			sum += a.Capacity
 			most = max(most, a.Capacity)
+		case !slices.ContainsFunc(a.Refused, func(r Refusal) bool { return r.Search == e.search.Begun }):
+			coming++
 		}
 	}
-	for _, a := range e.devices {
-		refuses := slices.ContainsFunc(a.Refused, func(r Refusal) bool { return r.Search == e.search.Begun })
-		if a.Search != e.search.ID && !refuses {
-			sum += max(1, most)
-		}
-	}
-	return sum
+	return sum + coming*most
 }
 
 func (e *Evaluator) present() []Announcement {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/device"
@@ -65,8 +64,8 @@ type hello struct {
 	Builds   bool            // or else it evaluates
 	Selector string          // of the device, such as «0:1» or «cuda:0»
 	Device   hardware.Device
-	Visible  string    // device.Listed.Visible
-	Known    *cl.Known // of a builder for CUDA, which does without its driver; nil: it loads the drivers
+	Visible  string             // device.Listed.Visible
+	Known    map[uintptr][]byte // of a builder for CUDA, which does without its driver: cl.Device.Known; nil: it loads the drivers
 
 	Problem []byte               // by problem.Problem.Encode; nil: a registered function makes it
 	Bulk    int                  // length of Problem, if it follows the message or is in a segment

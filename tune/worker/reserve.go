@@ -142,10 +142,6 @@ func (r *Reserve) add(s spare) {
 
 // take returns a worker of one kind for a device, which waits for its hello, or nil.
 func (r *Reserve) take(builds bool, selector string) *child {
-	language := source.OpenCL
-	if device.NamesCUDA(selector) {
-		language = source.CUDA
-	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.spares = slices.DeleteFunc(r.spares, func(s spare) bool {
@@ -157,7 +153,9 @@ func (r *Reserve) take(builds bool, selector string) *child {
 	})
 	i := slices.IndexFunc(r.spares, func(s spare) bool { return s.builds == builds && s.selector == selector })
 	if i < 0 {
-		i = slices.IndexFunc(r.spares, func(s spare) bool { return s.selector == "" && s.language == language })
+		i = slices.IndexFunc(r.spares, func(s spare) bool {
+			return s.selector == "" && (s.language == source.CUDA) == device.NamesCUDA(selector)
+		})
 	}
 	if i < 0 {
 		return nil

@@ -154,8 +154,7 @@ var seeOne sync.Once
 // has several cards, it sees one alone: the index is another one then, and the UUID the same.
 func findDevice(h hello) (device.Listed, error) {
 	if h.Known != nil {
-		d, err := cl.ForCompiling(h.Known)
-		return device.Listed{Device: d, Identity: &h.Device}, err
+		return device.Listed{Device: cl.ForCompiling(h.Known), Identity: &h.Device}, nil
 	}
 	if h.Visible != "" {
 		seeOne.Do(func() { os.Setenv("CUDA_VISIBLE_DEVICES", h.Visible) })

@@ -5,7 +5,6 @@ package job
 import (
 	"context"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -146,10 +145,10 @@ func SelectFor(selector string, s *spec.Spec) (device.Listed, *spec.Spec, error)
 
 // SelectDevices finds devices of this machine that share a search of a kernel in one of some languages.
 func SelectDevices(selector string, languages ...source.Language) ([]device.Listed, error) {
-	if len(languages) > 1 && takesFirst.MatchString(selector) {
+	if len(languages) > 1 && (selector == "" || selector == "gpu") {
 		all, _ := device.List(source.OpenCL)
-		if found, err := device.SelectAlike(all, selector); err == nil && (found[0].Type == "gpu" || selector != "") {
-			return found, nil // without the time that the driver of CUDA takes
+		if found, err := device.SelectAlike(all, selector); err == nil && found[0].Type == "gpu" {
+			return found, nil // without the time that the driver of CUDA takes: its devices come later
 		}
 	}
 	all, err := device.ListFor(selector, languages...)
@@ -158,9 +157,6 @@ func SelectDevices(selector string, languages ...source.Language) ([]device.List
 	}
 	return device.SelectAlike(all, selector)
 }
-
-// takesFirst matches the selectors that mean no device of CUDA where a GPU of OpenCL, whose devices come first, fits.
-var takesFirst = regexp.MustCompile(`(?i)^(gpu|cpu|accelerator|\d+:\d+|,)*$`)
 
 // GoOnCommand returns the command line of this process, with a log if it names none.
 func (o *Options) GoOnCommand(log string, more ...string) string {
