@@ -38,14 +38,11 @@ func (l Listed) Selector() string {
 // Visible returns the value of the variable CUDA_VISIBLE_DEVICES with which the driver of CUDA sees this device alone, so that a context is
 // faster to make; "" for other devices, and if it is the only one. The driver does not find a part of a card (MIG) by such a UUID.
 func (l Listed) Visible() string {
-	d := l.Identity
-	if l.Device == nil || !l.isOfCUDA() || d.UUID == "" || strings.Contains(d.Name, "MIG") {
-		return ""
+	all, _ := l.Device.Platform().Devices(cl.DeviceAll)
+	if d := l.Identity; l.isOfCUDA() && len(all) > 1 && d.UUID != "" && !strings.Contains(d.Name, "MIG") {
+		return "GPU-" + d.UUID
 	}
-	if all, err := l.Device.Platform().Devices(cl.DeviceAll); err != nil || len(all) < 2 {
-		return ""
-	}
-	return "GPU-" + d.UUID
+	return ""
 }
 
 func (l Listed) isOfCUDA() bool { return l.Platform == CUDAPlatform }
