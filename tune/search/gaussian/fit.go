@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -27,42 +28,68 @@ const (
 
 // Fit maximises the likelihood of the targets y of points over the length scales and the noise. It
 // starts from their current values and changes one at a time, in steps that get smaller. For n
-// points of f features it takes time O(f·n³ + f²·n²). If ctx is done first, or if there are fewer than two points, the process is as it was. The process must be conditioned
-// again afterwards, by Condition.
+// points of f features it takes time O(f·n³ + f²·n²). If ctx is done first, or if there are fewer than two points, the process is as it was.
+// The process must be conditioned again afterwards, by Condition.
 func (p *Process) Fit(ctx context.Context, points [][]float64, y []float64) {
-	scales, noise := slices.Clone(p.scales), p.noise
-	best := p.likelihood(points, y, scales, noise)
+	values := append(slices.Clone(p.scales), p.noise)
+	best := p.likelihood(points, y, values)
 	step := firstStep
 	for range fitRounds {
-		for i, own := range scales {
+		for steps := p.steps(step); len(steps) > 0; {
 			if ctx.Err() != nil || len(points) < 2 {
 				return
 			}
-			for _, factor := range []float64{math.Exp(step), math.Exp(-step)} {
-				scales[i] = min(mostScale, max(leastScale, own*factor))
-				if l := p.likelihood(points, y, scales, noise); l > best {
-					best = l
-					break
-				}
-				scales[i] = own
+			tried := steps[:min(len(steps), parallel())]
+			likelihoods := make([]float64, len(tried))
+			var all sync.WaitGroup
+			for k, s := range tried {
+				all.Go(func() { likelihoods[k] = p.likelihood(points, y, s.from(values)) })
 			}
-		}
-		for _, factor := range []float64{noiseStep, 1 / noiseStep} {
-			other := min(mostNoise, max(leastNoise, noise*factor))
-			if l := p.likelihood(points, y, scales, other); l > best {
-				best, noise = l, other
-				break
+			all.Wait()
+			k := slices.IndexFunc(likelihoods, func(l float64) bool { return l > best })
+			if k < 0 {
+				steps = steps[len(tried):]
+				continue
 			}
+			// The steps after it would start from other values, so that the result does not depend on how many are tried at once.
+			taken := steps[k]
+			best, values = likelihoods[k], taken.from(values)
+			steps = slices.DeleteFunc(steps[k+1:], func(s fitStep) bool { return s.place == taken.place })
 		}
 		step *= stepDecay
 	}
-	p.scales, p.noise = scales, noise
+	p.scales, p.noise = values[:len(p.scales)], values[len(p.scales)]
 }
 
-// likelihood returns the logarithm of the posterior density of length scales and noise, up to a
+// A fitStep changes one of the values that Fit fits: the length scales, then the noise.
+type fitStep struct {
+	place               int
+	factor, least, most float64
+}
+
+// steps returns the steps of a round, given the logarithm of the factor of a length scale.
+func (p *Process) steps(logarithm float64) (all []fitStep) {
+	for i := range p.scales {
+		for _, l := range []float64{logarithm, -logarithm} {
+			all = append(all, fitStep{i, math.Exp(l), leastScale, mostScale})
+		}
+	}
+	n := len(p.scales)
+	return append(all, fitStep{n, noiseStep, leastNoise, mostNoise}, fitStep{n, 1 / noiseStep, leastNoise, mostNoise})
+}
+
+// from returns the values that the step leads to.
+func (s fitStep) from(values []float64) []float64 {
+	values = slices.Clone(values)
+	values[s.place] = min(s.most, max(s.least, values[s.place]*s.factor))
+	return values
+}
+
+// likelihood returns the logarithm of the posterior density of values, the length scales and then the noise, up to a
 // constant: the marginal likelihood of the targets, with the variance of the function that
 // maximises it, times the prior.
-func (p *Process) likelihood(points [][]float64, targets, scales []float64, noise float64) float64 {
+func (p *Process) likelihood(points [][]float64, targets, values []float64) float64 {
+	scales, noise := values[:len(p.scales)], values[len(p.scales)]
 	q := Process{kernel: p.kernel, scales: scales, noise: noise}
 	q.Condition(context.Background(), points, nil)
 	l := 0.0

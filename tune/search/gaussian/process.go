@@ -10,7 +10,9 @@ package gaussian
 import (
 	"context"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -74,18 +76,40 @@ func (p *Process) Condition(ctx context.Context, points, candidates [][]float64)
 	for _, x := range points {
 		p.extend(x)
 	}
-	for from := 0; from < len(candidates) && ctx.Err() == nil; from += blockSize {
-		for k := range points {
-			p.solveCandidates(k, from, min(from+blockSize, len(candidates)))
+	p.sideBySide(func(first, last int) {
+		for from := first; from < last && ctx.Err() == nil; from += blockSize {
+			for k := range points {
+				p.solveCandidates(k, from, min(from+blockSize, last))
+			}
 		}
-	}
+	})
 }
 
 // Add conditions the process on one more point. For n points and m candidates it takes time
 // O(n² + nm).
 func (p *Process) Add(x []float64) {
 	p.extend(x)
-	p.solveCandidates(len(p.points)-1, 0, len(p.candidates))
+	p.sideBySide(func(first, last int) { p.solveCandidates(len(p.points)-1, first, last) })
+}
+
+const (
+	// So many computations are made side by side at most: more would take processors from those that build.
+	mostParallel = 8
+	// Candidates that are computed beside others are so many at least.
+	leastPart = 1024
+)
+
+func parallel() int { return min(mostParallel, runtime.GOMAXPROCS(0)) }
+
+// sideBySide calls a function for parts of the candidates, which it may change, from one to another. The results do not depend on the parts.
+func (p *Process) sideBySide(of func(first, last int)) {
+	n := len(p.candidates)
+	parts := max(1, min(parallel(), n/leastPart))
+	var all sync.WaitGroup
+	for i := range parts {
+		all.Go(func() { of(i*n/parts, (i+1)*n/parts) })
+	}
+	all.Wait()
 }
 
 // extend adds a point, and its row of the factor.
@@ -122,10 +146,16 @@ const leastPivot = 1e-9
 func (p *Process) Means(targets []float64) (means []float64, deviation float64) {
 	z := p.solve(targets)
 	means = make([]float64, len(p.candidates))
+	p.sideBySide(func(first, last int) {
+		for k, s := range p.solved {
+			if !math.IsNaN(targets[k]) {
+				floats.AddScaled(means[first:last], z[k], s[first:last])
+			}
+		}
+	})
 	n := 0
-	for k, s := range p.solved {
-		if !math.IsNaN(targets[k]) {
-			floats.AddScaled(means, z[k], s)
+	for _, t := range targets {
+		if !math.IsNaN(t) {
 			n++
 		}
 	}

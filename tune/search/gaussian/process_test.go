@@ -2,8 +2,10 @@ package gaussian
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -103,9 +105,10 @@ func TestFit(t *testing.T) {
 	}
 	p := New(Matern52, usual(4))
 	before := wrong(p)
-	likely := p.likelihood(x, y, p.scales, p.noise)
+	values := func() []float64 { return append(p.Scales(), p.noise) }
+	likely := p.likelihood(x, y, values())
 	p.Fit(t.Context(), x, y)
-	if l := p.likelihood(x, y, p.scales, p.noise); l <= likely {
+	if l := p.likelihood(x, y, values()); l <= likely {
 		t.Errorf("the likelihood was %v, and is %v", likely, l)
 	}
 	after := wrong(p)
@@ -196,5 +199,25 @@ func TestUnknownTargets(t *testing.T) {
 				t.Fatalf("%d known: point %d is believed to be %v, want %v", n, i, complete, want)
 			}
 		}
+	}
+}
+
+// TestFitSideBySide: what is computed side by side changes nothing.
+func TestFitSideBySide(t *testing.T) {
+	x := points(rand.New(rand.NewPCG(5, 6)), 30, 4)
+	y, candidates := targetsAt(x), points(rand.New(rand.NewPCG(7, 8)), 3*leastPart, 4)
+	results := map[string]bool{}
+	for _, n := range []int{1, 2, 3, mostParallel} {
+		before := runtime.GOMAXPROCS(n)
+		p := New(Matern52, usual(4))
+		p.Fit(t.Context(), x, y)
+		p.Condition(t.Context(), x[1:], candidates)
+		p.Add(x[0])
+		means, deviation := p.Means(y)
+		results[fmt.Sprint(p.scales, p.noise, means, deviation, p.Left())] = true
+		runtime.GOMAXPROCS(before)
+	}
+	if len(results) != 1 {
+		t.Errorf("%d different results", len(results))
 	}
 }
