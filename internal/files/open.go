@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // Open opens a regular file for reading.
@@ -62,4 +63,14 @@ func WithoutPath(err error) error {
 		return at.Err
 	}
 	return err
+}
+
+// Same reports whether two paths name one file, by links or another spelling too. The file need not be there.
+func Same(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }

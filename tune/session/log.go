@@ -45,14 +45,10 @@ func (s *Session) OpenLog() error {
 			return fmt.Errorf("choose a place for the run log: %w (name one with --log FILE)", err)
 		}
 	}
-	s.Log, err = record.OpenReusing(path, header, s.has)
-	switch {
-	case err != nil && s.plan.LogPath != "":
+	if s.Log, err = record.OpenReusing(path, header, s.has); err != nil && s.plan.LogPath != "" {
 		return wrongOption("--log: %w", err)
-	case err != nil:
-		return err
 	}
-	return nil
+	return err
 }
 
 // has reports whether a result of another search space can be one of this.

@@ -63,22 +63,12 @@ func CheckOutputs(flag string, paths []string, check func(string) error, others 
 		if err := CheckWritable(path); err != nil {
 			return Wrong("--%s %s: %w", flag, path, err)
 		}
-		same := func(other string) bool { return other != "" && sameFile(other, path) }
+		same := func(other string) bool { return other != "" && files.Same(other, path) }
 		if slices.ContainsFunc(paths[:i], same) || slices.ContainsFunc(others, same) {
 			return Wrong("--%s %s: the file is named twice", flag, path)
 		}
 	}
 	return nil
-}
-
-// sameFile reports whether two paths name one file, by links or another spelling too.
-func sameFile(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // Labelled puts a label before the extension of a path, and that of a compressed file: v1.2.csv.gz becomes
