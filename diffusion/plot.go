@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/picture"
 )
 
@@ -293,12 +294,7 @@ func scaleOf(values []float64) scale {
 		reach := max(math.Abs(middle)/2, 0.5)
 		return scale{low: middle - reach, high: middle + reach}
 	}
-	hot := 0
-	for _, v := range values {
-		if v > s.low+hotPart*(s.high-s.low) {
-			hot++
-		}
-	}
+	hot := each.Count(values, func(v float64) bool { return v > s.low+hotPart*(s.high-s.low) })
 	s.logarithmic = hot < min(fewCells, len(values)/fewCells)
 	return s
 }

@@ -1,4 +1,4 @@
-// Package each makes lists of lists.
+// Package each makes lists of lists, and counts in them.
 package each
 
 import "slices"
@@ -10,4 +10,14 @@ func Of[S, T any](items []S, make func(S) T) (values []T) {
 		values = append(values, make(item))
 	}
 	return values
+}
+
+// Count returns the number of items for which a condition holds.
+func Count[T any](items []T, holds func(T) bool) (n int) {
+	for _, item := range items {
+		if holds(item) {
+			n++
+		}
+	}
+	return n
 }

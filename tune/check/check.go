@@ -35,6 +35,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/hardware"
@@ -107,24 +108,12 @@ type Check struct {
 
 // Faults returns the number of findings that are no notes.
 func (r *Report) Faults() int {
-	n := 0
-	for _, f := range r.Findings {
-		if !f.Note {
-			n++
-		}
-	}
-	return n
+	return each.Count(r.Findings, func(f Finding) bool { return !f.Note })
 }
 
 // Checked returns the number of checks that came to their end.
 func (r *Report) Checked() int {
-	n := 0
-	for _, c := range r.Runs {
-		if c.Unchecked == "" {
-			n++
-		}
-	}
-	return n
+	return each.Count(r.Runs, func(c Check) bool { return c.Unchecked == "" })
 }
 
 // Clean reports whether something was checked and no fault was found.

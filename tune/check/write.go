@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
@@ -76,12 +77,7 @@ func (r *Report) summary() string {
 
 // share says how many of the checked configurations have a finding.
 func (r *Report) share(f Finding) string {
-	checked := 0
-	for _, c := range r.Runs {
-		if c.Device == f.Device {
-			checked++
-		}
-	}
+	checked := each.Count(r.Runs, func(c Check) bool { return c.Device == f.Device })
 	return fmt.Sprintf("in %d of %s", len(f.Configurations), figure.Count(checked, "configuration"))
 }
 

@@ -14,9 +14,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/definition"
+	"github.com/ndtune/ndtune/tune/search"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -153,17 +155,12 @@ func headerOf(path string) (Header, error) {
 }
 
 // canTeach reports whether a search can learn from the record: it is related, and has enough correct results.
-func (r *Record) canTeach(search Header, parameters *space.Parameters) bool {
-	if _, related := r.Header.remoteness(search); !related {
+func (r *Record) canTeach(h Header, parameters *space.Parameters) bool {
+	if _, related := r.Header.remoteness(h); !related {
 		return false
 	}
-	prior, err := r.Prior("", parameters, search.Objective)
-	correct := 0
-	for _, e := range prior.Entries {
-		if e.Valid {
-			correct++
-		}
-	}
+	prior, err := r.Prior("", parameters, h.Objective)
+	correct := each.Count(prior.Entries, func(e search.PriorEntry) bool { return e.Valid })
 	return err == nil && correct >= relatedCorrect
 }
 

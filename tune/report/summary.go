@@ -150,11 +150,7 @@ func describeBest(run *Run) *Best {
 	if f.Final {
 		d.Launches = len(r.Final)
 	}
-	for i := range run.results {
-		if len(run.results[i].Final) > 0 {
-			d.Finalists++
-		}
-	}
+	d.Finalists = each.Count(run.results, func(r tune.Result) bool { return len(r.Final) > 0 })
 	for _, m := range r.Metrics {
 		figure := MetricFigure{m.Name, m.Value, false}
 		if v, known := f.Metric(m.Name); known {

@@ -2,11 +2,13 @@ package session
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
+	"github.com/ndtune/ndtune/internal/files"
+	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/record"
 	"github.com/ndtune/ndtune/tune/search"
@@ -89,24 +91,13 @@ func (s *Session) relatedRecords() (found []record.Related, troubles []error) {
 	}
 	found, troubles = record.FindRelated(folder, header, s.plan.LogPath)
 	return slices.DeleteFunc(found, func(r record.Related) bool {
-		return slices.ContainsFunc(s.plan.Priors.Named, func(named Prior) bool { return isSameFile(named.Path, r.Path) })
+		return slices.ContainsFunc(s.plan.Priors.Named, func(named Prior) bool { return files.Same(named.Path, r.Path) })
 	}), troubles
-}
-
-func isSameFile(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // Text says which results a prior is, for a search of a problem.
 func (r Prior) Text(p *problem.Problem) string {
-	correct := 0
-	for i := range r.Results {
-		if r.Results[i].Rankable() {
-			correct++
-		}
-	}
+	correct := each.Count(r.Results, func(r tune.Result) bool { return r.Rankable() })
 	text := fmt.Sprintf("prior %s: %s, %d correct", r.Name, figure.Count(len(r.Results), "result"), correct)
 	if name := r.Header.Device.Name; name != "" {
 		text += ", " + name
