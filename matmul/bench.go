@@ -91,9 +91,7 @@ func (b *Bench) AddRecord(r *record.Record) error {
 	if len(best) == 0 {
 		return errors.New("no configuration is correct in it")
 	}
-	f := Finalists{Configurations: best}
-	f.Shape = shapeOf(r)
-	b.addFinalists(kernel, f)
+	b.addFinalists(kernel, Finalists{shapeOf(r), best})
 	return nil
 }
 

@@ -126,12 +126,8 @@ func (p *entry) append(b []byte) ([]byte, error) {
 	if year := p.result.Timestamp.UTC().Year(); year < 0 || year > 9999 {
 		return b, fmt.Errorf("the year %d of a timestamp cannot be written", year)
 	}
-	b = append(b, '{')
 	fields := p.fields()
-	for i := range fields {
-		b = fields[i].append(b)
-	}
-	return append(b, '}'), nil
+	return append(appendFields(append(b, '{'), fields[:]...), '}'), nil
 }
 
 // ParseResults reads lines of results, which need neither a kind nor a checksum. It leaves out those of configurations of other

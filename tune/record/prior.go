@@ -29,9 +29,7 @@ func (r *Record) Prior(name string, parameters *space.Parameters, objective scor
 		}
 		if len(missing) > 0 {
 			values := map[string]space.Value{}
-			for k := range result.Configuration.Len() {
-				values[result.Configuration.Parameters().At(k).Name] = result.Configuration.At(k)
-			}
+			result.Configuration.Assign(values)
 			for _, p := range missing {
 				values[p.Name] = p.Values[0]
 			}
