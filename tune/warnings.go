@@ -161,8 +161,7 @@ func IneffectiveParameters(p *problem.Problem, results []Result, d hardware.Devi
 		}
 	}
 	var found []Ineffective
-	for i := range p.Parameters().Len() {
-		q := p.Parameters().At(i)
+	for i, q := range p.Parameters().List() {
 		groups := map[string][]string{} // by the other parameters
 		for j := range results {
 			c := results[j].Configuration

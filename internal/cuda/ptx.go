@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/ndtune/ndtune/internal/each"
 )
 
 // A declaration describes a kernel of a program.
@@ -33,10 +35,7 @@ var (
 // asked for by, and have in place of their own.
 func declarations(ptx string, machine []byte, symbols map[string][]string) (all []declaration) {
 	sizes := sharedSizes(ptx, machine)
-	var arrays []string
-	for _, m := range ptxDynamic.FindAllStringSubmatch(ptx, -1) {
-		arrays = append(arrays, regexp.QuoteMeta(m[1]))
-	}
+	arrays := each.Of(ptxDynamic.FindAllStringSubmatch(ptx, -1), func(m []string) string { return regexp.QuoteMeta(m[1]) })
 	dynamic := regexp.MustCompile(`[\s\[](?:` + strings.Join(arrays, "|") + `)[\s+;,\]]`)
 	called := false // a function that is no kernel uses dynamic shared memory
 	unasked := map[string]int{}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -27,10 +28,7 @@ type Change struct {
 }
 
 func (c *Change) String() string {
-	var parts []string
-	for _, m := range c.Macros {
-		parts = append(parts, fmt.Sprintf("-D %s=%s in place of %s", m[0], m[2], m[1]))
-	}
+	parts := each.Of(c.Macros, func(m [3]string) string { return fmt.Sprintf("-D %s=%s in place of %s", m[0], m[2], m[1]) })
 	if c.Global != nil {
 		parts = append(parts, fmt.Sprintf("the global size %s in place of %s", figure.Sizes(c.Global), figure.Sizes(c.Launches.Global)))
 	}

@@ -96,11 +96,7 @@ func Cross(
 	if len(admitted) == 0 {
 		return &tune.Outcome{Device: e.Device()}, nil
 	}
-	parameters := make([]space.Parameter, p.Parameters().Len())
-	for i := range parameters {
-		parameters[i] = p.Parameters().At(i)
-	}
-	s, err := (&record.Record{Header: record.Header{Parameters: parameters}, Results: admitted}).Space(ctx)
+	s, err := (&record.Record{Header: record.Header{Parameters: p.Parameters().List()}, Results: admitted}).Space(ctx)
 	if err != nil {
 		return nil, err
 	}

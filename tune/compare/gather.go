@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/score"
@@ -59,23 +60,14 @@ func gather(sources []Source) (*gathered, error) {
 		return nil, errors.New("there is no record to compare")
 	}
 	sources = slices.Clone(sources)
-	slices.SortStableFunc(sources, func(a, b Source) int { // of two results of a configuration that of a search counts
-		switch {
-		case a.isSearch() == b.isSearch():
-			return 0
-		case a.isSearch():
-			return -1
-		}
-		return 1
-	})
+	after := map[bool]int{false: 1} // searches come first: of two results of a configuration that of a search counts
+	slices.SortStableFunc(sources, func(a, b Source) int { return after[a.isSearch()] - after[b.isSearch()] })
 	doubts, err := sameProblem(sources)
 	if err != nil {
 		return nil, err
 	}
 	g := &gathered{sources: sources, doubts: doubts, objective: sources[0].Record.Header.Objective}
-	for _, p := range sources[0].Record.Header.Parameters {
-		g.names = append(g.names, p.Name)
-	}
+	g.names = each.Of(sources[0].Record.Header.Parameters, func(p space.Parameter) string { return p.Name })
 	for i := range sources {
 		if err := g.add(i); err != nil {
 			return nil, fmt.Errorf("%s: %w", sources[i].Name, err)

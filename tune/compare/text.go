@@ -142,11 +142,8 @@ func (c *Comparison) matrixTable() figure.Table {
 		if d.Best == nil {
 			continue
 		}
-		row := []string{"best of " + d.Letter}
-		for j := range c.Matrix[i] {
-			row = append(row, cellText(&c.Matrix[i][j], reasons))
-		}
-		t.Rows = append(t.Rows, row)
+		cells := each.Of(c.Matrix[i], func(cell Cell) string { return cellText(&cell, reasons) })
+		t.Rows = append(t.Rows, append([]string{"best of " + d.Letter}, cells...))
 	}
 	for i, why := range reasons {
 		t.Notes = append(t.Notes, fmt.Sprintf("[%d] %s", i+1, why))
@@ -159,10 +156,9 @@ func (c *Comparison) matrixTable() figure.Table {
 		t.Notes = append(t.Notes, "~: not measured in turn with the "+c.noun()+"'s best, but each in its own search")
 	}
 	if len(c.Missing) > 0 {
-		var missing []string
-		for _, p := range c.Missing {
-			missing = append(missing, fmt.Sprintf("the best of %s %s%s", c.Devices[p.Row].Letter, c.at(), c.Devices[p.Column].Letter))
-		}
+		missing := each.Of(c.Missing, func(p Place) string {
+			return fmt.Sprintf("the best of %s %s%s", c.Devices[p.Row].Letter, c.at(), c.Devices[p.Column].Letter)
+		})
 		t.Notes = append(t.Notes, "missing: "+strings.Join(missing, ", "), "to measure what is missing, "+c.Measure)
 	}
 	return t

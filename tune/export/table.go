@@ -88,8 +88,7 @@ func newTable(p *problem.Problem, f *wisdom.File, size []definition.Expr) (*tabl
 		return nil, fmt.Errorf("the key %q is no identifier of C; give another one with --key", f.Key)
 	}
 	t := &table{Key: f.Key, Kernel: p.KernelName(), problem: p}
-	for i := range p.Parameters().Len() {
-		q := p.Parameters().At(i)
+	for _, q := range p.Parameters().List() {
 		kind, err := kindOf(q)
 		if err != nil {
 			return nil, err

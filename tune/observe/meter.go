@@ -31,6 +31,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/hardware"
 )
 
@@ -135,9 +136,7 @@ func open(d hardware.Device, wanted []string, f files, owned []Own) *Meter {
 	if slices.ContainsFunc(wanted, func(q string) bool { return slices.Contains(hardware.Quantities(), q) }) {
 		m.gauges, failed = openGauges(d, f)
 	}
-	for _, o := range owned {
-		m.own = append(m.own, newOwn(o, d))
-	}
+	m.own = each.Of(owned, func(o Own) *own { return newOwn(o, d) })
 	for _, q := range wanted {
 		known, _ := d.Instrument(q)
 		m.instruments = append(m.instruments, m.find(q, failed, known))

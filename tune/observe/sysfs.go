@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	disk "github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/tune/hardware"
 )
@@ -161,10 +162,7 @@ func (f files) openCPU() (gauges, error) {
 		why = f.path("class/powercap") + " " + why + "; virtual machines and containers often lack it"
 		g.lack[hardware.Energy], g.lack[hardware.Power] = why, why
 	}
-	var all []func() (float64, error)
-	for _, file := range f.matching(clocks) {
-		all = append(all, f.number(file, 1e3))
-	}
+	all := each.Of(f.matching(clocks), func(file string) func() (float64, error) { return f.number(file, 1e3) })
 	if len(all) > 0 {
 		g.add(hardware.Clock, f.path(clocks), 0, func() (float64, error) {
 			mhz, err := sum(all)

@@ -193,8 +193,7 @@ func (p *Problem) canonical() canonicalProblem {
 			Image: a.Image, Sampler: a.Sampler, Alias: a.Alias, Symbol: a.Symbol,
 		})
 	}
-	for i := range p.parameters.Len() {
-		q := p.parameters.At(i)
+	for _, q := range p.parameters.List() {
 		text := q.Name + "="
 		for _, v := range q.Values {
 			text += fmt.Sprintf("%T %s,", v, space.FormatValue(v))

@@ -104,8 +104,7 @@ func (p *Problem) macroHint() string {
 // doubtfulParts returns notices about parameters without effect and a local size that nobody gave.
 func (p *Problem) doubtfulParts() (notices []string) {
 	words := p.wordsOfKernel()
-	for i := range p.parameters.Len() {
-		q := p.parameters.At(i)
+	for _, q := range p.parameters.List() {
 		if len(q.Values) > 1 && words != nil && !words.have(q.Name) && !p.sizesRead(q.Name) {
 			notices = append(notices, fmt.Sprintf("The parameter %s has no effect: neither the source nor a size, a scalar or a build option "+
 				"reads it. All its values make the same kernel.", q.Name))

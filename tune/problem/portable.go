@@ -77,10 +77,7 @@ func (p *Problem) portable() definition.Definition {
 		}
 		d.Arguments = append(d.Arguments, given)
 	}
-	d.Parameters = nil
-	for i := range p.parameters.Len() {
-		d.Parameters = append(d.Parameters, p.parameters.At(i))
-	}
+	d.Parameters = p.parameters.List()
 	if d.Roofline != nil {
 		roofline := *d.Roofline
 		d.Roofline = &roofline

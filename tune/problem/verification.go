@@ -215,8 +215,7 @@ func (p *Problem) evaluate(given map[string]space.Value, other map[string]any) (
 	p.parameters.Describe(scope)
 	values, pending := maps.Clone(given), map[string]*expression.Expression{}
 	var errs fieldErrors
-	for i := range p.parameters.Len() {
-		q := p.parameters.At(i)
+	for _, q := range p.parameters.List() {
 		value, ok := given[q.Name]
 		text, isText := value.(string)
 		switch {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/space"
 )
 
@@ -25,8 +26,7 @@ func newLayout(list []space.Parameter) (*layout, error) {
 		return nil, err
 	}
 	l := &layout{parameters: parameters}
-	for i := range parameters.Len() {
-		p := parameters.At(i)
+	for _, p := range parameters.List() {
 		members := make([]string, len(p.Values))
 		byValue := make(map[space.Value]int, len(p.Values))
 		byJSON := make(map[string]int, len(p.Values))
@@ -160,9 +160,7 @@ func (r *Record) Space(ctx context.Context) (*space.Space, error) {
 		return nil, err
 	}
 	recorded := &space.Table{Name: "the record", Names: l.parameters.Names()}
-	for i := range recorded.Names {
-		recorded.Values = append(recorded.Values, l.parameters.At(i).Values)
-	}
+	recorded.Values = each.Of(l.parameters.List(), func(p space.Parameter) []space.Value { return p.Values })
 	for i := range r.Results {
 		d, err := l.indices(r.Results[i].Configuration)
 		if err != nil {

@@ -106,10 +106,9 @@ func constantsText(constants []definition.Constant) string {
 }
 
 func parametersText(parameters []space.Parameter) string {
-	texts := make([]string, len(parameters))
-	for i, p := range parameters {
-		texts[i] = p.Name + "=" + strings.Join(each.Of(p.Values, space.FormatValue), ",")
-	}
+	texts := each.Of(parameters, func(p space.Parameter) string {
+		return p.Name + "=" + strings.Join(each.Of(p.Values, space.FormatValue), ",")
+	})
 	return strings.Join(texts, " ")
 }
 
@@ -145,11 +144,8 @@ func sortedNames(h Header) []string {
 }
 
 func objectiveText(h Header) string {
-	var texts []string
-	for _, o := range h.Objective.All() {
-		texts = append(texts, o.Name+map[bool]string{false: ", minimised", true: ", maximised"}[o.Maximize])
-	}
-	return strings.Join(texts, "; ")
+	direction := map[bool]string{false: ", minimised", true: ", maximised"}
+	return strings.Join(each.Of(h.Objective.All(), func(o score.Objective) string { return o.Name + direction[o.Maximize] }), "; ")
 }
 
 // SetObjective replaces the objectives by others that the results have: times, or metrics. It is an error if no correct

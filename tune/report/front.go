@@ -39,9 +39,7 @@ func FrontOf(o score.Objective, results []tune.Result) *Front {
 		return nil
 	}
 	f := &Front{Choose: o.Choose}
-	for _, one := range o.All() {
-		f.Objectives = append(f.Objectives, Objective{one.Name, one.Maximize})
-	}
+	f.Objectives = each.Of(o.All(), func(one score.Objective) Objective { return Objective{one.Name, one.Maximize} })
 	points := each.Of(indices, func(index int) []float64 { return results[index].Values(o) })
 	winner, knee := tune.Rank(o, results).Indices[0], tune.Knee(points)
 	for i, index := range indices {

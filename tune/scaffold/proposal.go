@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/array"
@@ -45,10 +46,7 @@ type proposer struct {
 func newProposer(u Untuned, out string) *proposer {
 	p := &proposer{Untuned: u, Proposal: &Proposal{Defaults: map[string]space.Value{}}, structs: map[string]*array.Struct{}}
 	p.active, p.language = u.active(), u.Language()
-	var names []string
-	for _, a := range u.Kernel.Arguments {
-		names = append(names, a.Name)
-	}
+	names := each.Of(u.Kernel.Arguments, func(a cl.ArgInfo) string { return a.Name })
 	unconditional := source.FindKernel(u.Text, u.Kernel.Name, names...)
 	if f := cmp.Or(source.FindKernel(p.active, u.Kernel.Name, names...), unconditional); f != nil {
 		p.function = *f

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/ndtune/ndtune/internal/each"
 )
 
 // An Objective is the quantity that a search improves: one of the [TimeNames], an observed quantity such
@@ -92,11 +94,8 @@ func (o Objective) Equal(other Objective) bool {
 
 // String returns the objectives in the words of [ParseObjectives]: «minimize time, maximize GB/s».
 func (o Objective) String() string {
-	var texts []string
-	for _, one := range o.All() {
-		texts = append(texts, map[bool]string{false: "minimize ", true: "maximize "}[one.Maximize]+one.Name)
-	}
-	return strings.Join(texts, ", ")
+	direction := map[bool]string{false: "minimize ", true: "maximize "}
+	return strings.Join(each.Of(o.All(), func(one Objective) string { return direction[one.Maximize] + one.Name }), ", ")
 }
 
 // Value returns the value of one objective from the times and the metrics of a measurement. It is NaN if it is not known.

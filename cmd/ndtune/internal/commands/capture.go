@@ -16,6 +16,7 @@ import (
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/internal/nearest"
 	"github.com/ndtune/ndtune/tune/capture"
@@ -239,10 +240,7 @@ func (k *capturing) ended(p *capture.Profile) {
 
 // checkLaunches refuses a profile that has no kernels, or not those with the names.
 func (k *capturing) checkLaunches(ctx context.Context, names []string) error {
-	var launched []string
-	for _, l := range k.profile.Launches {
-		launched = append(launched, l.Kernel)
-	}
+	launched := each.Of(k.profile.Launches, func(l capture.Launches) string { return l.Kernel })
 	slices.Sort(launched)
 	if len(launched) == 0 && ctx.Err() == nil && k.failed == nil {
 		return fmt.Errorf("%s has launched no OpenCL kernel that cliloader sees: it may use another interface, such as CUDA, which has no such layer, link OpenCL statically, or be "+

@@ -162,8 +162,7 @@ func (o *runOptions) runOne(ctx context.Context, t *ui.Console, e session.Evalua
 // openParameters lists the parameters that have more than one value left, with their values.
 func openParameters(p *problem.Problem) []string {
 	var open []string
-	for i := range p.Parameters().Len() {
-		q := p.Parameters().At(i)
+	for _, q := range p.Parameters().List() {
 		if len(q.Values) > 1 {
 			open = append(open, fmt.Sprintf("%s (%s)", q.Name, formatValues(q.Values)))
 		}
