@@ -115,11 +115,7 @@ func openKernel(e Entrant) (*deviceKernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := device.ListFor(e.Device, k.Language)
-	if err != nil {
-		return nil, err
-	}
-	listed, err := device.Select(all, e.Device)
+	listed, err := device.SelectFor(e.Device, k.Language)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func runCommands(ctx context.Context, t *ui.Console, o *commandsOptions) error {
 			_ = reserve.Prepare(source.CUDA)
 		}
 		go func() {
-			if d, err := job.SelectDevice("0:0", source.OpenCL); err == nil && d.Identity.Type == "cpu" {
+			if d, err := device.SelectFor("0:0", source.OpenCL); err == nil && d.Identity.Type == "cpu" {
 				reserve.Warm(d)
 			}
 			_, _ = device.List(source.CUDA) // later, since both drivers at once take longer

@@ -112,11 +112,7 @@ func (t *work) do(ctx context.Context, say func(answer)) (*done, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := device.ListFor(t.Device, p.Language())
-	if err != nil {
-		return nil, err
-	}
-	listed, err := device.Select(all, t.Device)
+	listed, err := device.SelectFor(t.Device, p.Language())
 	if err != nil {
 		return nil, err
 	}

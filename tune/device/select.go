@@ -89,6 +89,15 @@ func ListFor(selector string, languages ...source.Language) ([]Listed, error) {
 	return List(languages...)
 }
 
+// SelectFor finds a device of this machine that takes kernels in one of some languages, or in any, as [Select] does.
+func SelectFor(selector string, languages ...source.Language) (Listed, error) {
+	all, err := ListFor(selector, languages...)
+	if err != nil {
+		return Listed{}, err
+	}
+	return Select(all, selector)
+}
+
 // NamesCUDA reports whether a selector is cuda, or cuda: and a number.
 func NamesCUDA(selector string) bool {
 	platform, place, pair := strings.Cut(normal(selector), ":")

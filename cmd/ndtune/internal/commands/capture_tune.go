@@ -102,7 +102,7 @@ func (k *capturing) show(all []*capture.Answer, json bool) error {
 
 // deviceFor selects the device for a captured launch.
 func (k *capturing) deviceFor(a *capture.Answer) (device.Listed, error) {
-	return job.SelectDevice(cmp.Or(k.options.Device, a.Device), source.OpenCL)
+	return device.SelectFor(cmp.Or(k.options.Device, a.Device), source.OpenCL)
 }
 
 // prepare makes the specification of a captured launch, if there is none yet, and launches the captured configuration, if it was not.

@@ -12,10 +12,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/flags"
-	"github.com/ndtune/ndtune/cmd/ndtune/internal/job"
 	"github.com/ndtune/ndtune/cmd/ndtune/internal/ui"
 	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/capture"
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/scaffold"
 	"github.com/ndtune/ndtune/tune/source"
@@ -91,7 +91,7 @@ func initSpec(ctx context.Context, t *ui.Console, o *initOptions) error {
 	if err != nil {
 		return ui.Usage(err)
 	}
-	listed, err := job.SelectDevice(o.device, u.Language())
+	listed, err := device.SelectFor(o.device, u.Language())
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func initCapture(ctx context.Context, t *ui.Console, o *initOptions) error {
 	if err != nil {
 		return err
 	}
-	listed, err := job.SelectDevice(o.device, source.OpenCL)
+	listed, err := device.SelectFor(o.device, source.OpenCL)
 	if err != nil {
 		return err
 	}

@@ -82,8 +82,8 @@ func (o *runOptions) runEach(ctx context.Context, t *ui.Console, e session.Evalu
 	reserve, done := o.evaluation.PrepareWorker(t, o.device, o.spec.Languages())
 	defer done()
 	e.Reserve = reserve
-	if _, err := job.SelectDevice(o.device, source.OpenCL); err != nil {
-		if _, err = job.SelectDevice(o.device); err != nil {
+	if _, err := device.SelectFor(o.device, source.OpenCL); err != nil {
+		if _, err = device.SelectFor(o.device); err != nil {
 			return err
 		}
 	}

@@ -109,8 +109,7 @@ func showSpace(ctx context.Context, t *ui.Console, o *spaceOptions) error {
 	if identity != nil {
 		fmt.Fprintf(w, "within the limits of %s: %s\n", identity.Name, withinLimits(searched.Problem, configurations, *identity))
 	}
-	for i := range configurations.Parameters().Len() {
-		q := configurations.Parameters().At(i)
+	for i, q := range configurations.Parameters().List() {
 		survivors := configurations.Survivors(i)
 		line := fmt.Sprintf("%s: %s", q.Name, formatValues(survivors))
 		if n := len(q.Values) - len(survivors); n > 0 {

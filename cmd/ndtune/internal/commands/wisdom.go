@@ -225,7 +225,7 @@ func chooseWisdom(t *ui.Console, f *wisdom.File, o *wisdomShowOptions) error {
 	var listed device.Listed
 	var err error
 	if o.spec == "" {
-		listed, err = job.SelectDevice(o.device)
+		listed, err = device.SelectFor(o.device)
 	} else {
 		var s *spec.Spec
 		if s, err = spec.Load(o.spec, spec.Options{}); err != nil {

@@ -125,18 +125,9 @@ func (o *Options) plan(ctx context.Context, s *spec.Spec) (session.Plan, error) 
 	return p, nil
 }
 
-// SelectDevice finds a device of this machine that takes kernels in one of some languages, or in any; "" selects the default one.
-func SelectDevice(selector string, languages ...source.Language) (device.Listed, error) {
-	all, err := device.ListFor(selector, languages...)
-	if err != nil {
-		return device.Listed{}, err
-	}
-	return device.Select(all, selector)
-}
-
 // SelectFor finds a device of this machine for a specification, and returns this in the language of the device's kernels.
 func SelectFor(selector string, s *spec.Spec) (device.Listed, *spec.Spec, error) {
-	l, err := SelectDevice(selector, s.Problem.Languages()...)
+	l, err := device.SelectFor(selector, s.Problem.Languages()...)
 	if err == nil {
 		s, err = s.In(device.LanguageOf(*l.Identity))
 	}
