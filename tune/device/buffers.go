@@ -166,15 +166,12 @@ func (b *buffer) write(q *cl.Queue, to *cl.Buffer, content *array.Array) error {
 			return err
 		}
 	}
-	offset := 0
+	offsets := []int{0, b.before, b.before + b.bytes}
 	for i, part := range [][]byte{b.pattern[:b.before], content.Bytes, b.pattern[:b.behind]} {
 		if len(part) > 0 {
-			if err := q.Write(to, offset, part); err != nil {
+			if err := q.Write(to, offsets[i], part); err != nil {
 				return err
 			}
-		}
-		if offset += len(part); i == 1 && b.shared != nil {
-			offset += b.bytes
 		}
 	}
 	return nil
