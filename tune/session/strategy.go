@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/process"
 	"github.com/ndtune/ndtune/tune/search"
@@ -25,15 +26,9 @@ func (s *Session) newStrategy(ctx context.Context) (func(*space.Space) (search.S
 	if s.plan.MaxEvaluations == 0 && s.plan.TimeLimit == 0 {
 		o.Budget = s.Space.Len()
 	}
-	begin := func(configurations ...space.Configuration) {
-		for _, c := range configurations {
-			if i, ok := s.Space.Index(c); ok {
-				o.Start = append(o.Start, i)
-			}
-		}
-	}
+	var begin []space.Configuration
 	if c, ok := p.Baseline(); ok {
-		begin(c)
+		begin = append(begin, c)
 	}
 	for _, c := range s.plan.Start {
 		err := p.Admit(c, s.Evaluator.Device())
@@ -43,11 +38,9 @@ func (s *Session) newStrategy(ctx context.Context) (func(*space.Space) (search.S
 		if err != nil {
 			return nil, wrongOption("--start %s: %w", c, err)
 		}
-		begin(c)
 	}
-	begin(s.plan.Neighbours...)
 	priors, nearest := s.findPriors(o.Budget)
-	begin(nearest...)
+	o.Start = s.Space.Indices(slices.Concat(begin, s.plan.Start, s.plan.Neighbours, nearest))
 	for _, prior := range priors {
 		learnt, err := prior.Prior(prior.Name, s.Space.Parameters(), p.Objective())
 		if err != nil {
@@ -72,7 +65,7 @@ func (s *Session) newStrategy(ctx context.Context) (func(*space.Space) (search.S
 
 // startCommand starts the program that is the strategy. Before anything else, it is told the results of the log.
 func (s *Session) startCommand(ctx context.Context, all *space.Space, o search.Options) (search.Strategy, error) {
-	start := indicesOf(slices.Concat(s.Log.Reuse().Outdated, s.Log.Previous()), all)
+	start := all.Indices(each.Of(slices.Concat(s.Log.Reuse().Outdated, s.Log.Previous()), configurationOf))
 	timeout := command.DefaultTimeout
 	if s.plan.TimeLimit > 0 {
 		timeout = min(timeout, s.plan.TimeLimit) // it must not keep the search from its end
@@ -97,18 +90,10 @@ func (s *Session) reused(all *space.Space) []int {
 		}
 		return 0
 	})
-	return indicesOf(results, all)
+	return all.Indices(each.Of(results, configurationOf))
 }
 
-// indicesOf returns the indices of the configurations of results that a space has.
-func indicesOf(results []tune.Result, all *space.Space) (indices []int) {
-	for _, r := range results {
-		if i, ok := all.Index(r.Configuration); ok {
-			indices = append(indices, i)
-		}
-	}
-	return indices
-}
+func configurationOf(r tune.Result) space.Configuration { return r.Configuration }
 
 // Trusts says what the search found its priors to be worth. Known is false if it had none.
 func (s *Session) Trusts() (all []search.Trust, known bool) {

@@ -236,6 +236,16 @@ func (s *Space) Index(c Configuration) (int, bool) {
 	return s.Find(row)
 }
 
+// Indices are those of the configurations that the space holds.
+func (s *Space) Indices(configurations []Configuration) (indices []int) {
+	for _, c := range configurations {
+		if i, ok := s.Index(c); ok {
+			indices = append(indices, i)
+		}
+	}
+	return indices
+}
+
 // Find is the index of a row; false where the space does not hold it, because an index is, too
 // beyond its list.
 func (s *Space) Find(row []int) (int, bool) {

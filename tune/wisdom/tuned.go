@@ -117,13 +117,8 @@ func (o *Options) search(p *problem.Problem, neighbours []space.Configuration) l
 		neighbours = append([]space.Configuration{c}, neighbours...)
 	}
 	run.Strategy = func(s *space.Space) (search.Strategy, error) {
-		options := search.Options{Seed: 1, Budget: run.MaxEvaluations, Objectives: len(p.Objective().All())}
-		for _, c := range neighbours {
-			if i, ok := s.Index(c); ok {
-				options.Start = append(options.Start, i)
-			}
-		}
-		return search.New(search.Auto, s, options)
+		return search.New(search.Auto, s, search.Options{Seed: 1, Budget: run.MaxEvaluations, Objectives: len(p.Objective().All()),
+			Start: s.Indices(neighbours)})
 	}
 	return run
 }
