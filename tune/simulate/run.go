@@ -138,8 +138,8 @@ func (p *Plan) run(ctx context.Context, s *searcher, part part) (*moments, error
 type searcher struct {
 	trace  []int // of the last search: indices of configurations
 	told   []search.Observation
-	seen   []uint32 // by index: the number of the last search that proposed it
-	number uint32   // of this search
+	seen   []int // by index: the number of the last search that proposed it
+	number int   // of this search
 }
 
 // search lets a strategy search a recording until it has made so many evaluations or the space is exhausted. It sets the trace, and returns
@@ -183,13 +183,9 @@ func (s *searcher) search(ctx context.Context, of Strategy, r *Recording, evalua
 func (s *searcher) begin(r *Recording) {
 	s.trace = s.trace[:0]
 	if len(s.seen) < len(r.quality) {
-		s.seen = make([]uint32, len(r.quality))
+		s.seen = make([]int, len(r.quality))
 	}
 	s.number++
-	if s.number == 0 { // it overflowed
-		clear(s.seen)
-		s.number = 1
-	}
 }
 
 // check returns an error if a strategy breaks its contract.
