@@ -307,8 +307,8 @@ func ParseConfiguration(p *space.Parameters, text string) (space.Configuration, 
 		texts[name], last = value, name
 	}
 	values := map[string]space.Value{}
-	for i := range p.Len() {
-		if q := p.At(i); len(q.Values) == 1 {
+	for _, q := range p.List() {
+		if len(q.Values) == 1 {
 			values[q.Name] = q.Values[0]
 		}
 	}
