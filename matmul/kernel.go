@@ -83,10 +83,8 @@ func (k Kernel) load(s Shape) (*spec.Spec, error) {
 		return nil, err
 	}
 	sizes := map[string]int{"m": s.M, "n": s.N, "k": s.K, "size": s.N}
-	set := maps.Clone(k.Set)
-	if set == nil {
-		set = map[string]string{}
-	}
+	set := map[string]string{}
+	maps.Copy(set, k.Set)
 	for _, c := range plain.Definition.Constants {
 		if c.Name == "size" && !s.IsSquare() {
 			return nil, fmt.Errorf("%s takes square matrices only", k.Name)
@@ -321,23 +319,13 @@ func candidatesOf(tuned []Finalists, s Shape) Candidates {
 			others = append(others, f)
 			continue
 		}
-		c.Near = appendNew(c.Near, f.Configurations)
+		c.Near = each.AppendNew(c.Near, f.Configurations...)
 	}
 	slices.SortStableFunc(others, func(a, b Finalists) int { return cmp.Compare(distance(a), distance(b)) })
 	all := slices.Clone(c.Near)
 	for _, f := range others {
-		all = appendNew(all, f.Configurations)
+		all = each.AppendNew(all, f.Configurations...)
 	}
 	c.Others = all[len(c.Near):]
 	return c
-}
-
-// appendNew appends the texts that a list does not have.
-func appendNew(all, texts []string) []string {
-	for _, text := range texts {
-		if !slices.Contains(all, text) {
-			all = append(all, text)
-		}
-	}
-	return all
 }

@@ -1,4 +1,4 @@
-// Package each makes lists of lists, and counts in them.
+// Package each makes lists of lists, counts in them, and joins them.
 package each
 
 import "slices"
@@ -20,4 +20,24 @@ func Count[T any](items []T, holds func(T) bool) (n int) {
 		}
 	}
 	return n
+}
+
+// AppendNew appends the items that a list does not have, each once.
+func AppendNew[T comparable](list []T, items ...T) []T {
+	for _, item := range items {
+		if !slices.Contains(list, item) {
+			list = append(list, item)
+		}
+	}
+	return list
+}
+
+// Indices returns the indices of the items for which a condition holds.
+func Indices[T any](items []T, holds func(T) bool) (indices []int) {
+	for i, item := range items {
+		if holds(item) {
+			indices = append(indices, i)
+		}
+	}
+	return indices
 }

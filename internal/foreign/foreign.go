@@ -17,6 +17,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/export"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -164,10 +165,8 @@ func Compare(t *testing.T, cases []Case) {
 					t.Fatalf("%s: %s is %v, not %s", c.About, name, v, kinds[i])
 				}
 				text, ok := v.(string)
-				if ok && !slices.Contains(texts, text) {
-					texts = append(texts, text)
-				}
 				if ok {
+					texts = each.AppendNew(texts, text)
 					v = slices.Index(texts, text)
 				}
 				input += fmt.Sprintf(" %c%d", values[kinds[i]], int64(expression.Raw(v)))

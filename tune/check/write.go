@@ -52,9 +52,7 @@ func (r *Report) path(file string) string {
 func (r *Report) summary() string {
 	devices := []string{}
 	for _, c := range r.Runs {
-		if !slices.Contains(devices, c.Device) {
-			devices = append(devices, c.Device)
-		}
+		devices = each.AppendNew(devices, c.Device)
 	}
 	text := fmt.Sprintf("%s: %s", r.Kernel, figure.Count(r.Chosen, "configuration"))
 	if r.Pairs > 0 {

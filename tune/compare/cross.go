@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -26,20 +27,13 @@ func Wanted(sources []Source, o Options) ([]space.Configuration, error) {
 	if err != nil {
 		return nil, err
 	}
-	var keys []string
+	keys := []string{""} // of no configuration
 	for _, i := range g.usable() {
-		keys = append(keys, g.devices[i].best, g.devices[i].own)
+		keys = each.AppendNew(keys, g.devices[i].best, g.devices[i].own)
 	}
-	keys = append(keys, g.shortlist()...)
-	var wanted []space.Configuration
-	seen := map[string]bool{"": true}
-	for _, key := range keys {
-		if !seen[key] {
-			seen[key] = true
-			wanted = append(wanted, g.configuration(key))
-		}
-	}
-	if o.Default != nil && !seen[g.key(*o.Default)] {
+	keys = each.AppendNew(keys, g.shortlist()...)
+	wanted := each.Of(keys[1:], g.configuration)
+	if o.Default != nil && !slices.Contains(keys, g.key(*o.Default)) {
 		wanted = append(wanted, *o.Default)
 	}
 	return wanted, nil

@@ -252,13 +252,7 @@ func (m *measured) relate(key string) relation {
 
 // usable are the indices of the devices that have a best configuration.
 func (g *gathered) usable() []int {
-	var indices []int
-	for i, m := range g.devices {
-		if m.best != "" {
-			indices = append(indices, i)
-		}
-	}
-	return indices
+	return each.Indices(g.devices, func(m *measured) bool { return m.best != "" })
 }
 
 // configuration is one of a key, as any device has it.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/process"
 )
@@ -61,9 +62,7 @@ func (g *gathered) howToMeasure(c *Comparison) string {
 	}
 	var columns []string
 	for _, p := range c.Missing {
-		if letter := c.Devices[p.Column].Letter; !slices.Contains(columns, letter) {
-			columns = append(columns, letter)
-		}
+		columns = each.AppendNew(columns, c.Devices[p.Column].Letter)
 	}
 	slices.Sort(columns)
 	specification := cmp.Or(c.Source, "SPEC")

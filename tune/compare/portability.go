@@ -107,11 +107,7 @@ func (g *gathered) overall() *Overall {
 		Configuration: configuration.String(), Values: values(configuration), BestOf: []int{},
 		Cells: g.cells(best), Portability: highest, Candidates: len(candidates), InTurn: strict,
 	}
-	for i, m := range g.devices {
-		if m.best == best {
-			o.BestOf = append(o.BestOf, i)
-		}
-	}
+	o.BestOf = append(o.BestOf, each.Indices(g.devices, func(m *measured) bool { return m.best == best })...)
 	return o
 }
 

@@ -251,8 +251,8 @@ func (s *Session) Logs() []string {
 	var paths []string
 	for _, t := range s.Targets {
 		for _, path := range []string{t.SearchLog, t.CrossLog} {
-			if _, err := os.Stat(path); err == nil && !slices.Contains(paths, path) {
-				paths = append(paths, path)
+			if _, err := os.Stat(path); err == nil {
+				paths = each.AppendNew(paths, path)
 			}
 		}
 	}

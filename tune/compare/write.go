@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/files"
 	"github.com/ndtune/ndtune/internal/markdown"
 	"github.com/ndtune/ndtune/tune"
@@ -88,18 +88,18 @@ func number(v *float64) string {
 // refer to a reason by its place in the slice, counted from 1.
 func (c *Comparison) Reasons() []string {
 	var all []string
-	each := func(cells []Cell) {
+	add := func(cells []Cell) {
 		for i := range cells {
-			if text := cells[i].Why(); text != "" && !slices.Contains(all, text) {
-				all = append(all, text)
+			if text := cells[i].Why(); text != "" {
+				all = each.AppendNew(all, text)
 			}
 		}
 	}
 	for _, row := range c.Matrix {
-		each(row)
+		add(row)
 	}
 	if c.Overall != nil {
-		each(c.Overall.Cells)
+		add(c.Overall.Cells)
 	}
 	return all
 }

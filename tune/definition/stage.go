@@ -3,7 +3,8 @@ package definition
 import (
 	"iter"
 	"reflect"
-	"slices"
+
+	"github.com/ndtune/ndtune/internal/each"
 )
 
 // A Stage of a pipeline is a kernel, or a list of stages, launched once or repeatedly. All kernels share the
@@ -76,8 +77,8 @@ func Every(list []Stage) iter.Seq[Stage] {
 // namesIn returns the names that stages have by a field, each once.
 func namesIn(list []Stage, field func(Stage) string) (names []string) {
 	for s := range Every(list) {
-		if name := field(s); name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
+		if name := field(s); name != "" {
+			names = each.AppendNew(names, name)
 		}
 	}
 	return names

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/space"
@@ -182,13 +183,7 @@ func (r *remeasurement) launchBatch(ctx context.Context, n int) error {
 
 // live are the indices of the configurations that have not failed.
 func (r *remeasurement) live() []int {
-	var live []int
-	for i, t := range r.trials {
-		if t != nil {
-			live = append(live, i)
-		}
-	}
-	return live
+	return each.Indices(r.trials, func(t *trial) bool { return t != nil })
 }
 
 // launchSingly launches each configuration and waits for it. Configurations with the same settings of the device follow one another.

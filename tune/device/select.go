@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/hardware"
 	"github.com/ndtune/ndtune/tune/source"
 )
@@ -358,11 +359,7 @@ func findAll(devices []Listed, selector string, find func(name string) ([]Listed
 		if problem != "" {
 			return nil, &SelectionError{name, problem, devices}
 		}
-		for _, l := range found {
-			if !slices.Contains(chosen, l) {
-				chosen = append(chosen, l)
-			}
-		}
+		chosen = each.AppendNew(chosen, found...)
 	}
 	return chosen, nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/array"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -304,15 +305,10 @@ func (t *trial) times(ctx context.Context) (times []float64, stopped bool, err e
 
 // disturbed returns how many of some times are far longer than their median, but at most a bound. A program beside this one has delayed
 // these launches: they are repeated. The lower one of two medians serves, so that one of two times can be far longer than the other.
-func disturbed(times []float64, most int) (n int) {
+func disturbed(times []float64, most int) int {
 	const farLonger = 3.0
 	sorted := slices.Sorted(slices.Values(times))
-	for _, ms := range sorted {
-		if ms > farLonger*sorted[(len(sorted)-1)/2] {
-			n++
-		}
-	}
-	return min(n, most)
+	return min(most, each.Count(sorted, func(ms float64) bool { return ms > farLonger*sorted[(len(sorted)-1)/2] }))
 }
 
 // timeLeft returns how many milliseconds further timed runs may take after those of some times.

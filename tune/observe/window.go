@@ -420,11 +420,7 @@ func throttling(samples []sample) (share float64, reasons string) {
 		if len(because) > 0 {
 			slow++
 		}
-		for _, text := range because {
-			if !slices.Contains(texts, text) {
-				texts = append(texts, text)
-			}
-		}
+		texts = each.AppendNew(texts, because...)
 	}
 	return float64(slow) / float64(len(samples)-1), strings.Join(texts, ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/source"
 	"github.com/ndtune/ndtune/tune/space"
@@ -99,8 +100,8 @@ func (p compiler) compileName(field, name string) *Option {
 // nameOptions returns the options by which internal/cuda learns which instances of templates the launches need.
 func nameOptions(launches []Launch) (options []string) {
 	for _, l := range launches {
-		if option := `-ndtune-name="` + l.Kernel + `"`; !space.IsIdentifier(l.Kernel) && !slices.Contains(options, option) {
-			options = append(options, option)
+		if option := `-ndtune-name="` + l.Kernel + `"`; !space.IsIdentifier(l.Kernel) {
+			options = each.AppendNew(options, option)
 		}
 	}
 	return options

@@ -244,13 +244,7 @@ func (p compiler) compileAmount(field, noun string, source definition.Expr) *exp
 
 // count returns how many of the conditions hold.
 func count(conditions ...bool) int {
-	n := 0
-	for _, holds := range conditions {
-		if holds {
-			n++
-		}
-	}
-	return n
+	return each.Count(conditions, func(holds bool) bool { return holds })
 }
 
 // environment returns the constants and device.* for expressions. The caller may add to it.

@@ -251,14 +251,9 @@ func noticesOf(run *Run, h *record.Header) []Notice {
 
 // besideFront returns the number of correct results that cannot be part of the front, though the search measured them.
 func besideFront(run *Run) int {
-	n := 0
-	for i := range run.results {
-		r := &run.results[i]
-		if run.Front != nil && r.Status == tune.Correct && (r.EarlyStopped || slices.ContainsFunc(r.Values(run.objective), func(v float64) bool { return !score.Finite(v) })) {
-			n++
-		}
-	}
-	return n
+	return each.Count(run.results, func(r tune.Result) bool {
+		return run.Front != nil && r.Status == tune.Correct && (r.EarlyStopped || slices.ContainsFunc(r.Values(run.objective), func(v float64) bool { return !score.Finite(v) }))
+	})
 }
 
 // rivals are how many others are within 1 % of the best by the objective: in the final measurement

@@ -293,9 +293,7 @@ func (f *Function) Use(name string) (u Use) {
 		u.Written = u.Written || assigned+updated > 0
 		u.Read = u.Read || count(` `+name+`\b`) > assigned+len(pointer)+count(`\w \* `+name+` =`)
 		for _, m := range pointer {
-			if !slices.Contains(names, m[1]) {
-				names = append(names, m[1])
-			}
+			names = each.AppendNew(names, m[1])
 		}
 	}
 	return u

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/ndtune/ndtune/internal/each"
 )
 
 // A Redefinition is a directive of a source that defines a macro, or removes its definition, although
@@ -149,8 +151,8 @@ func Identifiers(text string) map[string]bool {
 // Lines returns the numbers, from 1, of the lines of a source that have a word outside of comments and literals.
 func Lines(text, word string) (lines []int) {
 	for w, line := range identifiers(text) {
-		if w == word && !slices.Contains(lines, line) {
-			lines = append(lines, line)
+		if w == word {
+			lines = each.AppendNew(lines, line)
 		}
 	}
 	return lines

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ndtune/ndtune/internal/each"
 )
 
 // A Place is a line of a source, as compilers count them.
@@ -107,9 +109,7 @@ func Offers(text, name string) (all []Offer) {
 		lines.read(d)
 		defined, _ := splitMacro(d.argument)
 		if n := len(open); n > 0 && open[n-1].Macro != "" && (d.name == "define" && defined == name || typedef.MatchString(text[done:d.start])) {
-			if !slices.Contains(all, open[n-1]) {
-				all = append(all, open[n-1])
-			}
+			all = each.AppendNew(all, open[n-1])
 		}
 		done = d.end
 		macro, negated, tests := d.tested()

@@ -253,9 +253,7 @@ func (n *node) known(parameter int, into *[]*node) {
 	switch {
 	case n.high < 0:
 	case n.high <= parameter:
-		if !slices.Contains(*into, n) {
-			*into = append(*into, n)
-		}
+		*into = each.AppendNew(*into, n)
 	default:
 		for _, a := range n.args {
 			a.known(parameter, into)

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/tune/expression"
 )
 
@@ -123,9 +124,7 @@ func newTest(index int, n *node, slots map[*node]int, parameter int, of *frame, 
 // slots adds the slots that the program of a node reads.
 func (n *node) slots(of map[*node]int, into *[]int) {
 	if slot, ok := of[n]; ok {
-		if !slices.Contains(*into, slot) {
-			*into = append(*into, slot)
-		}
+		*into = each.AppendNew(*into, slot)
 		return
 	}
 	for _, a := range n.args {

@@ -220,9 +220,7 @@ func (o *benchOptions) Read(c *cli.Context) (err error) {
 		if !slices.Contains(matmul.KernelNames(), name) {
 			return ui.Wrong("--kernel %s: there are %s%s", name, strings.Join(matmul.KernelNames(), ", "), nearest.Hint(name, matmul.KernelNames()))
 		}
-		if !slices.Contains(o.chosen, name) {
-			o.chosen = append(o.chosen, name)
-		}
+		o.chosen = each.AppendNew(o.chosen, name)
 	}
 	return cmp.Or(flags.NoArguments(c), ui.CheckOutputs("output", o.outputs.Value(), matmul.CheckPath))
 }
@@ -237,9 +235,7 @@ func readShapes(flag, text string) (all []matmul.Shape, err error) {
 		if err != nil {
 			return nil, ui.Wrong("%s: %w", flag, err)
 		}
-		if !slices.Contains(all, s) {
-			all = append(all, s)
-		}
+		all = each.AppendNew(all, s)
 	}
 	slices.SortStableFunc(all, matmul.BySize)
 	return all, nil

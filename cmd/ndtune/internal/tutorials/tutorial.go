@@ -232,10 +232,8 @@ func loadBundled(ctx context.Context, path string, o *job.Spec, sizes *tutorialS
 		return nil, err
 	}
 	changes := o.Changes
-	changes.Set = maps.Clone(set)
-	if changes.Set == nil {
-		changes.Set = map[string]string{}
-	}
+	changes.Set = map[string]string{}
+	maps.Copy(changes.Set, set)
 	maps.Copy(changes.Set, o.Changes.Set)
 	sizes.apply(plain, o.Changes.Set, changes.Set)
 	s, err := spec.LoadFS(kernels.FS, path, changes)
@@ -305,9 +303,7 @@ func printComparison(w io.Writer, tuned []tunedKernel, guess map[string]int) {
 	head := []string{"kernel", title}
 	for _, k := range tuned {
 		for _, m := range k.outcome.Best.Figures().Metrics {
-			if !slices.Contains(head, m.Name) {
-				head = append(head, m.Name)
-			}
+			head = each.AppendNew(head, m.Name)
 		}
 	}
 	guessed := guessedResult(first, guess)
