@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/ndtune/ndtune/internal/each"
 )
 
 // A Configuration assigns one value to every parameter, in the order of the
@@ -50,30 +52,16 @@ func (c Configuration) Float(name string) float64 {
 
 // String is the form of the tutorials: «block_size_x=16, block_size_y=32».
 func (c Configuration) String() string {
-	var b strings.Builder
+	texts := make([]string, len(c.values))
 	for i, v := range c.values {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(c.parameters.names[i])
-		b.WriteByte('=')
-		b.WriteString(FormatValue(v))
+		texts[i] = c.parameters.names[i] + "=" + FormatValue(v)
 	}
-	return b.String()
+	return strings.Join(texts, ", ")
 }
 
 // Key is the values alone, «16,32»: unique within a space, and the key of Kernel Tuner's
 // cache files.
-func (c Configuration) Key() string {
-	var b strings.Builder
-	for i, v := range c.values {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(FormatValue(v))
-	}
-	return b.String()
-}
+func (c Configuration) Key() string { return strings.Join(each.Of(c.values, FormatValue), ",") }
 
 // Assign writes every parameter into an environment for expressions.
 func (c Configuration) Assign(environment map[string]any) {

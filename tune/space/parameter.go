@@ -156,7 +156,9 @@ func (p *Parameters) Configure(values map[string]Value) (Configuration, error) {
 }
 
 // Combine makes a configuration from the index of a value of every parameter.
-func (p *Parameters) Combine(indices []uint16) Configuration {
+func (p *Parameters) Combine(indices []uint16) Configuration { return combine(p, indices) }
+
+func combine[I int | uint16](p *Parameters, indices []I) Configuration {
 	c := Configuration{parameters: p, values: make([]Value, len(p.list))}
 	for i, index := range indices {
 		c.values[i] = p.list[i].Values[index]

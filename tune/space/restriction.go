@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune/expression"
 )
@@ -334,7 +335,7 @@ func (r *restrictions) tooLarge(p *Parameters, g *group, parameter int, bound *b
 	if len(indices) == 0 {
 		return fmt.Errorf("%w: its parameters take more than %d MiB; give them fewer values", errLarge, bound.most>>20)
 	}
-	var names, others []string
+	var names []string
 	for i, name := range p.names {
 		if reads[i] {
 			names = append(names, name)
@@ -342,9 +343,7 @@ func (r *restrictions) tooLarge(p *Parameters, g *group, parameter int, bound *b
 	}
 	subject := "it ties"
 	if len(indices) > 1 {
-		for _, i := range indices[1:] {
-			others = append(others, fmt.Sprintf("restrictions[%d]", i))
-		}
+		others := each.Of(indices[1:], func(i int) string { return fmt.Sprintf("restrictions[%d]", i) })
 		subject = "with " + excerpt.Of(strings.Join(others, ", ")) + " it ties"
 	}
 	c := r.of(indices[0])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -63,9 +64,7 @@ func compileRestrictions(
 	parameters *Parameters, restrictions []Restriction, environment map[string]any,
 ) (rules []rule, bad []*RestrictionError) {
 	scope := make(expression.Scope, len(environment)+parameters.Len())
-	for name, v := range environment {
-		scope[name] = v
-	}
+	maps.Copy(scope, environment)
 	parameters.Describe(scope)
 	for i, r := range restrictions {
 		c, err := compileRestriction(i, r, parameters, scope)
@@ -189,15 +188,7 @@ func (s *Space) Size() *big.Int {
 func (s *Space) CartesianSize() *big.Int { return s.parameters.CartesianSize() }
 
 // At is the configuration of index i, which must be in [0, Len()).
-func (s *Space) At(i int) Configuration { return s.configuration(s.Row(i, nil)) }
-
-func (s *Space) configuration(row []int) Configuration {
-	values := make([]Value, len(row))
-	for p, digit := range row {
-		values[p] = s.parameters.list[p].Values[digit]
-	}
-	return Configuration{s.parameters, values}
-}
+func (s *Space) At(i int) Configuration { return combine(s.parameters, s.Row(i, nil)) }
 
 // Row is the configuration of index i as the index of each parameter's value in its list. It
 // is written to into, where that is long enough.
