@@ -130,14 +130,12 @@ func sizesOf(constants []definition.Constant, columns []valuesOf) ([]definition.
 
 // At returns the options that load a specification at one of its sizes.
 func (o Options) At(size definition.Size) Options {
-	o.Set = maps.Clone(o.Set)
-	if o.Set == nil {
-		o.Set = map[string]string{}
-	}
+	given := o.Set
+	o.Set, o.Sizes, o.size = map[string]string{}, false, size
+	maps.Copy(o.Set, given)
 	for _, c := range size {
 		o.Set[c.Name] = space.FormatValue(c.Value) // for messages
 	}
-	o.Sizes, o.size = false, size
 	return o
 }
 
