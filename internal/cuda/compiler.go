@@ -242,7 +242,6 @@ func (c *compiler) compile(source string, r request) (*code, string, *Failure) {
 	return built, log, nil
 }
 
-// fetch returns what NVRTC has of a program, nil if there is nothing.
 // cub returns a text in place of <cub/cub.cuh>, which NVRTC does not compile: all headers for a block and for a warp. It is "" without cub.
 func (c *compiler) cub() (text string) {
 	for _, folder := range c.headers {
@@ -256,6 +255,7 @@ func (c *compiler) cub() (text string) {
 	return text
 }
 
+// fetch returns what NVRTC has of a program, nil if there is nothing.
 func (c *compiler) fetch(program uintptr, function string) []byte {
 	var size uintptr
 	if err := c.Call(function+"Size", program, uintptr(unsafe.Pointer(&size))); err != nil || size == 0 {
