@@ -43,8 +43,8 @@ func rank(o score.Objective, results []Result, final func(*Result) float64) Rank
 			k.Finalists++
 		}
 	}
-	finals, searched := func(i, j int) int { return compare(o, final(&results[i]), final(&results[j])) },
-		func(i, j int) int { return compare(o, results[i].Objective, results[j].Objective) }
+	finals, searched := func(i, j int) int { return o.Compare(final(&results[i]), final(&results[j])) },
+		func(i, j int) int { return o.Compare(results[i].Objective, results[j].Objective) }
 	if o.Several() {
 		if k.Finalists > 0 {
 			inFinal, byObjective := newChoice(o, results, true), finals
@@ -89,17 +89,6 @@ func (r *Result) GainOver(o score.Objective, other *Result) (float64, bool) {
 		return o.Gain(a.Objective, b.Objective)
 	}
 	return o.Gain(r.Objective, other.Objective)
-}
-
-// compare returns a negative number if value a of the objective is better than b.
-func compare(o score.Objective, a, b float64) int {
-	switch {
-	case o.Better(a, b):
-		return -1
-	case o.Better(b, a):
-		return 1
-	}
-	return 0
 }
 
 // Rankable reports whether a result has a place in a [Ranking]: it is correct, and its objective is

@@ -45,6 +45,17 @@ func (o Objective) Better(a, b float64) bool {
 	return a < b
 }
 
+// Compare returns a negative number if value a of the objective is better than b.
+func (o Objective) Compare(a, b float64) int {
+	switch {
+	case o.Better(a, b):
+		return -1
+	case o.Better(b, a):
+		return 1
+	}
+	return 0
+}
+
 // Gain returns how many times better a value of the objective is than another. It is not known unless
 // both are positive.
 func (o Objective) Gain(value, than float64) (ratio float64, known bool) {

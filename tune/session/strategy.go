@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -80,16 +81,13 @@ func (s *Session) startCommand(ctx context.Context, all *space.Space, o search.O
 // with them, and so learns their results, of which those in older spaces cost nothing.
 func (s *Session) reused(all *space.Space) []int {
 	results := slices.Concat(s.Log.Reuse().Outdated, s.Log.Previous()[:min(s.Log.Header().Reused, len(s.Log.Previous()))])
-	slices.SortStableFunc(results, func(a, b tune.Result) int {
-		o := s.plan.Spec.Problem.Objective()
-		switch {
-		case a.Rankable() && (!b.Rankable() || o.Better(a.Objective, b.Objective)):
-			return -1
-		case b.Rankable() && (!a.Rankable() || o.Better(b.Objective, a.Objective)):
-			return 1
+	value := func(r tune.Result) float64 {
+		if !r.Rankable() {
+			return math.NaN()
 		}
-		return 0
-	})
+		return r.Objective
+	}
+	slices.SortStableFunc(results, func(a, b tune.Result) int { return s.plan.Spec.Problem.Objective().Compare(value(a), value(b)) })
 	return all.Indices(each.Of(results, configurationOf))
 }
 

@@ -228,12 +228,4 @@ func (f *File) Sorted() []Record {
 }
 
 // compare returns a negative number if a is better than b.
-func (f *File) compare(a, b *Record) int {
-	switch {
-	case f.Objective.Better(a.Objective, b.Objective):
-		return -1
-	case f.Objective.Better(b.Objective, a.Objective):
-		return 1
-	}
-	return 0
-}
+func (f *File) compare(a, b *Record) int { return f.Objective.Compare(a.Objective, b.Objective) }
