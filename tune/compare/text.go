@@ -25,7 +25,7 @@ func (c *Comparison) Title() string {
 		text += " of " + c.Source
 	}
 	if len(c.ProblemSize) > 0 {
-		text += ", " + strings.Join(each.Of(c.ProblemSize, func(n int) string { return fmt.Sprint(n) }), "×")
+		text += ", " + figure.Sizes(c.ProblemSize)
 	}
 	noun := c.noun()
 	if len(c.Devices) != 1 {

@@ -1,11 +1,11 @@
 package device
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ndtune/ndtune/cl"
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/problem"
@@ -67,7 +67,7 @@ func (s *session) checkImage(info problem.Argument, pixels []int) error {
 	}[info.Image.Shape]
 	for i, n := range pixels {
 		if most[i] > 0 && n > most[i] {
-			return fail(tune.Constraints, "image %s of %s pixels > device limit %s", info.Name, joined(pixels), joined(most))
+			return fail(tune.Constraints, "image %s of %s pixels > device limit %s", info.Name, figure.Sizes(pixels), figure.Sizes(most))
 		}
 	}
 	formats, err := s.Context.SupportedImageFormats(cl.ReadWrite, imageTypes[info.Image.Shape])
@@ -79,10 +79,6 @@ func (s *session) checkImage(info problem.Argument, pixels []int) error {
 			info.Name, info.Image.Format, info.Image.Shape)
 	}
 	return nil
-}
-
-func joined(sizes []int) string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(sizes), " ", "×"), "[]")
 }
 
 // newImage makes the image of a buffer. It lies in the buffer if its shape is 1d_buffer, and apart otherwise.

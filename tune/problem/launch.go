@@ -31,7 +31,7 @@ var maxCUDAGrid = [3]int{math.MaxInt32, 65535, 65535}
 func (l *Launch) exceededLimit(d hardware.Device) string {
 	r := l.NDRange
 	if n := r.WorkItems(); d.MaxWorkGroupSize > 0 && n > d.MaxWorkGroupSize {
-		return fmt.Sprintf("work-group of %s = %d work-items > device limit %d", product(r.WorkGroup()), n, d.MaxWorkGroupSize)
+		return fmt.Sprintf("work-group of %s = %d work-items > device limit %d", figure.Sizes(r.WorkGroup()), n, d.MaxWorkGroupSize)
 	}
 	if d.IsCUDA() && r.Local[0] == 0 {
 		return noBlockSize

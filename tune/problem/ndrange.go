@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
-	"github.com/ndtune/ndtune/internal/each"
+	"github.com/ndtune/ndtune/internal/figure"
 	"github.com/ndtune/ndtune/tune/definition"
 	"github.com/ndtune/ndtune/tune/expression"
 	"github.com/ndtune/ndtune/tune/score"
@@ -43,7 +42,7 @@ func (s *Shape) NDRange(env map[string]any) (r NDRange, err error) {
 			if free = r.Local[i] == 0; !free {
 				r.Dimensions = max(r.Dimensions, i+1)
 				if items, err = multiply(items, r.Local[i]); err != nil {
-					return r, fmt.Errorf("work-group of %s work-items: %w", product(r.Local[:r.Dimensions]), err)
+					return r, fmt.Errorf("work-group of %s work-items: %w", figure.Sizes(r.Local[:r.Dimensions]), err)
 				}
 			}
 		}
@@ -77,12 +76,12 @@ func (s *Shape) NDRange(env map[string]any) (r NDRange, err error) {
 			r.Grid[i] = int(count)
 		}
 		if groups, err = multiply(groups, r.Grid[i]); err != nil {
-			return r, fmt.Errorf("grid of %s work-groups: %w", product(r.Grid[:i+1]), err)
+			return r, fmt.Errorf("grid of %s work-groups: %w", figure.Sizes(r.Grid[:i+1]), err)
 		}
 	}
 	if _, err := multiply(groups, items); err != nil {
 		return r, fmt.Errorf("NDRange of %s work-groups of %s work-items: %w",
-			product(r.Grid[:r.Dimensions]), product(r.Local[:r.Dimensions]), err)
+			figure.Sizes(r.Grid[:r.Dimensions]), figure.Sizes(r.Local[:r.Dimensions]), err)
 	}
 	for i, e := range s.GlobalOffset {
 		if r.Offset[i], err = natural("global offset "+definition.Dimensions[i], e, env); err != nil {
@@ -168,10 +167,6 @@ func atLeast(least int, rule string, what string, e *expression.Expression, env 
 		return 0, fmt.Errorf("%s: %s is %d; %s", what, e, n, rule)
 	}
 	return n, nil
-}
-
-func product(sizes []int) string {
-	return strings.Join(each.Of(sizes, func(n int) string { return fmt.Sprint(n) }), "×")
 }
 
 // amount returns the value of an expression that must not be negative, 0 for nil. The noun begins the error message; it may be empty.
