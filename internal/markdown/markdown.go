@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/ndtune/ndtune/internal/each"
 	"github.com/ndtune/ndtune/internal/excerpt"
 )
 
@@ -77,9 +78,5 @@ func Table(b *strings.Builder, head []string, number []bool, rows [][]string) {
 }
 
 func writeRow(b *strings.Builder, cells []string) {
-	escaped := make([]string, len(cells))
-	for i, cell := range cells {
-		escaped[i] = Escape(cell)
-	}
-	fmt.Fprintf(b, "| %s |\n", strings.Join(escaped, " | "))
+	fmt.Fprintf(b, "| %s |\n", strings.Join(each.Of(cells, Escape), " | "))
 }
