@@ -13,18 +13,13 @@ var maps struct {
 	all [][]byte
 }
 
-// Map returns the content of a large file below /dev/shm, where processes hand each other data, without a copy, until [Unmap]. Whoever
+// Map returns the content of a large file of a size below /dev/shm, where processes hand each other data, without a copy, until [Unmap]. Whoever
 // names such a file does not change it meanwhile; what this process writes to the bytes stays its own. It returns nil for all other files.
-func Map(f *os.File) []byte {
-	info, err := f.Stat()
-	if err != nil {
-		return nil
-	}
-	size := int(info.Size())
+func Map(f *os.File, size int64) []byte {
 	if !strings.HasPrefix(f.Name(), "/dev/shm/") || size < 1<<20 {
 		return nil
 	}
-	data, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE)
+	data, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE)
 	if err != nil {
 		return nil
 	}

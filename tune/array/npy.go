@@ -44,7 +44,7 @@ func ReadNPY(path string) (a *Array, shape []int, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read .npy file: %w", err)
 	}
-	if a, shape, err = readNPY(bufio.NewReader(f), info.Size(), &Array{Bytes: files.Map(f), File: path}); err != nil {
+	if a, shape, err = readNPY(bufio.NewReader(f), info.Size(), &Array{Bytes: files.Map(f, info.Size()), File: path}); err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return a, shape, nil
