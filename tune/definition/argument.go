@@ -1,8 +1,13 @@
 package definition
 
 import (
+	"encoding/hex"
+	"fmt"
 	"reflect"
+	"strconv"
+	"strings"
 
+	"github.com/ndtune/ndtune/internal/excerpt"
 	"github.com/ndtune/ndtune/tune/array"
 )
 
@@ -60,6 +65,20 @@ type Fill struct {
 	// Shared is memory of another process on a device of CUDA: the handle of an allocation by cuIpcGetMemHandle, in hexadecimal digits, and
 	// the offset of the content in bytes: "5f…00+4000". The kernel gets a copy; an output of a first launch that is kept is copied back.
 	Shared string
+}
+
+// SharedAt returns the handle and the offset in bytes of Shared.
+func (f Fill) SharedAt() (handle [64]byte, offset int, err error) {
+	digits, rest, _ := strings.Cut(f.Shared, "+")
+	offset, err = strconv.Atoi(rest)
+	n := 0
+	if len(digits) == 2*len(handle) {
+		n, _ = hex.Decode(handle[:], []byte(digits))
+	}
+	if err != nil || n < len(handle) || offset < 0 {
+		err = fmt.Errorf("%s is no place in memory: 128 hexadecimal digits of cuIpcGetMemHandle, a plus and an offset in bytes", excerpt.Of(f.Shared))
+	}
+	return handle, offset, err
 }
 
 // IsZero reports whether no content is given.

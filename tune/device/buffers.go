@@ -2,12 +2,9 @@ package device
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/ndtune/ndtune/cl"
 	"github.com/ndtune/ndtune/tune"
@@ -129,7 +126,10 @@ func (s *session) newBuffer(i int, v *problem.Variant, content *array.Array) (*b
 		err = b.allocate(s.Context, flags)
 	}
 	if err == nil && s.infos[i].Fill.Shared != "" {
-		b.shared, err = s.openShared(s.infos[i].Fill.Shared, b.bytes)
+		handle, offset, _ := s.infos[i].Fill.SharedAt() // the problem has checked it
+		if b.shared, err = s.Context.OpenShared(handle, offset, b.bytes); err != nil {
+			err = fmt.Errorf("memory of another process cannot be shared: %w", err)
+		}
 	}
 	if err == nil && given != nil {
 		err = s.newImage(given, b.pixels, b)
@@ -182,23 +182,6 @@ func copyBuffer(q *cl.Queue, from, to *cl.Buffer, fromOffset, toOffset, size int
 	event, err := q.EnqueueCopy(from, to, fromOffset, toOffset, size)
 	event.Release()
 	return err
-}
-
-// openShared opens memory of another process. See definition.Fill.
-func (s *session) openShared(place string, size int) (*cl.Buffer, error) {
-	digits, rest, _ := strings.Cut(place, "+")
-	handle, err := hex.DecodeString(digits)
-	offset, wrong := strconv.Atoi(rest)
-	if err = errors.Join(err, wrong); err == nil && (len(handle) != 64 || offset < 0) {
-		err = errors.New("a handle has 64 bytes, and an offset is not negative")
-	}
-	if err == nil {
-		var b *cl.Buffer
-		if b, err = s.Context.OpenShared([64]byte(handle), offset, size); err == nil {
-			return b, nil
-		}
-	}
-	return nil, fmt.Errorf("memory of another process cannot be shared: %w", err)
 }
 
 // closeShared ends the use of memory of other processes, and of the buffers that are restored from it.
@@ -279,7 +262,7 @@ func (s *session) prepare(v *problem.Variant) error {
 			return fail(tune.Constraints, "%v", err)
 		}
 		if s.buffers[i], err = s.newBuffer(i, v, content); err != nil {
-			return fail(tune.Runtime, "allocate %s %s of %d B: %v", info.Kind, info.Name, len(content.Bytes), err)
+			return fail(tune.Runtime, "allocate %s %s of %d B: %v", info.Kind, info.Name, v.Elements[i]*info.Element.Size(), err)
 		}
 	}
 	if err := s.openEvictor(); err != nil {

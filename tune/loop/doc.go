@@ -4,10 +4,10 @@
 // # Reasons
 //
 // A learning strategy depends on its seed and the results alone: Run reports results in the order of the proposals, and keeps a fixed
-// number of proposals ahead ([UnderWay]), which what there was when the log began decides. So an interrupted search goes on as if it had not been interrupted; the price
-// is that one slow configuration can hold up those behind it. By simulation of builds whose times scatter by 40 %, three
-// proposals for each builder keep all builders busy nevertheless; a strategy that is told early results first would depend on the machine's
-// speed. Brute force and random sampling do not learn, and do not wait.
+// number of proposals ahead. [UnderWay] computes it from the capacity that the evaluators had when the log began. So an interrupted search
+// goes on as if it had not been interrupted; the price is that one slow configuration can hold up those behind it. By simulation of builds
+// whose times scatter by 40 %, three proposals for each builder keep all builders busy nevertheless; a strategy that is told early results
+// first would depend on the machine's speed. Brute force and random sampling do not learn, and do not wait.
 //
 // Run answers proposals that a limit of the device excludes, as results with the status constraints that do not count in the budget. The
 // space keeps these configurations, so that indices and records do not depend on the device.

@@ -13,10 +13,10 @@ import (
 )
 
 // The final measurement takes finalShare of the time of the search, but at least minFinalBudget milliseconds of kernel time, and as many
-// rounds as [tune.LeastRounds] says that a difference needs, if maxFinalBudget allows so many. If the results have cost less than smallSearch milliseconds, it
-// takes smallBudget milliseconds, even if that is too little to tell a difference. It takes at most maxFinalBudget milliseconds and
-// maxFinalRounds rounds, and at least minFinalRounds. The number of rounds is chosen before the first one: if differences that appear
-// ended the measurement, chance would cause more of them than the significance says.
+// rounds as [tune.LeastRounds] says that a difference needs, if maxFinalBudget allows so many. If the results have cost less than
+// smallSearch milliseconds, it takes smallBudget milliseconds, even if that is too little to tell a difference. It takes at most
+// maxFinalBudget milliseconds and maxFinalRounds rounds, and at least minFinalRounds. The number of rounds is chosen before the first one:
+// if differences that appear ended the measurement, chance would cause more of them than the significance says.
 const (
 	finalShare     = 0.1
 	minFinalBudget = 200

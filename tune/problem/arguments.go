@@ -235,8 +235,12 @@ func (p compiler) compileContent(field string, a *Argument) {
 		p.addf(field+".fill", "the content is given more than once")
 		return
 	}
-	if a.Fill.Shared != "" && (a.Kind != definition.BufferArgument || p.definition.Verify != nil) {
-		p.addf(field+".fill", "shared is for buffers of a kernel that is not verified")
+	if a.Fill.Shared != "" {
+		if _, _, err := a.Fill.SharedAt(); err != nil {
+			p.addf(field+".fill.shared", "%v", err)
+		} else if a.Kind != definition.BufferArgument || p.definition.Verify != nil || !slices.Contains(p.Languages(), source.CUDA) {
+			p.addf(field+".fill.shared", "memory of another process is for buffers of a kernel in CUDA C that is not verified")
+		}
 	}
 	p.compileFills(field+".fill", a)
 	if a.Fill.File != "" {

@@ -3,8 +3,8 @@
 // (Rasmussen and Williams, «Gaussian Processes for Machine Learning», 2006, chapters 2 and 5).
 //
 // Far from all points, the function is assumed to be 0: subtract [Process.Constant] from the targets. A target that is NaN is unknown: the
-// function is believed to be there what the points before it predict, so that the point takes away variance, and changes no mean. The package knows nothing of configurations: a point
-// is a slice of features from 0 to 1.
+// function is believed to be there what the points before it predict, so that the point takes away variance, and changes no mean. The
+// package knows nothing of configurations: a point is a slice of features from 0 to 1.
 package gaussian
 
 import (
