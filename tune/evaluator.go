@@ -79,12 +79,6 @@ type Prober interface {
 	Probe(ctx context.Context, c space.Configuration, again Retest) (Result, error)
 }
 
-// A Foreseer is an Evaluator that can prepare configurations which will probably come. Foresee may be called while Evaluate runs, with the
-// most probable first. Each call replaces what the last one said. Nothing depends on it but time: some of them never come.
-type Foreseer interface {
-	Foresee(probable []space.Configuration)
-}
-
 // Turns are the times of a configuration that was measured in turn, in milliseconds, or the readings of each round in which it was observed.
 // If it failed, there are none, and Reason says why.
 type Turns struct {

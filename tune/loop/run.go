@@ -62,7 +62,6 @@ type run struct {
 	evaluator  tune.Evaluator
 	remeasurer tune.Remeasurer // the evaluator; nil: it is none
 	prober     tune.Prober     // likewise
-	foreseer   tune.Foreseer   // likewise; nil also if the strategy does not learn
 	options    Options
 	space      *space.Space
 	strategy   search.Strategy
@@ -80,7 +79,6 @@ type run struct {
 	front    [][]float64         // of several objectives: the points that no other one dominates
 	idle     int                 // evaluations after it
 	proposed int                 // number of configurations that the strategy proposed
-	foreseen int                 // of these when the evaluator was last told which ones come next
 	excluded int                 // number of these that the device's limits exclude
 	refused  int                 // number of refused results, including the log
 	spent    bool                // the budget leaves nothing that the log does not hold
@@ -123,7 +121,6 @@ func newRun(ctx context.Context, p *problem.Problem, evaluator tune.Evaluator, o
 	r.prober, _ = evaluator.(tune.Prober)
 	if search.Learns(strategy) {
 		r.window = &window{ahead: cmp.Or(o.UnderWay, UnderWay(evaluator.Capacity(), o.MaxEvaluations)), arrived: map[int]tune.Result{}}
-		r.foreseer, _ = evaluator.(tune.Foreseer)
 	}
 	if o.Log != nil {
 		for _, previous := range o.Log.Previous() {
@@ -217,7 +214,6 @@ func (r *run) evaluate(ctx context.Context) error {
 					stop()
 					return errors.Join(err, r.drain(out, done))
 				}
-				r.foresee()
 				if len(r.next) == 0 && len(r.out) == 0 {
 					r.stop(tune.Exhausted)
 				}

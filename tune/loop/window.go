@@ -2,8 +2,6 @@ package loop
 
 import (
 	"github.com/ndtune/ndtune/tune"
-	"github.com/ndtune/ndtune/tune/search"
-	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A window makes the proposals of a strategy independent of the order in which parallel evaluators
@@ -23,9 +21,6 @@ const (
 	aheadShare = 4
 	aheadLeast = 2
 	aheadMost  = 128
-
-	// Of so many foreseen configurations, a third are among as many next proposals, by simulation: of 64, a fifth.
-	foreseenMost = 8
 )
 
 // UnderWay returns how many proposals of a strategy that learns are under way at a time, for an evaluator that can use so many
@@ -58,26 +53,4 @@ func (r *run) tellFirst() bool {
 		r.observe(first, result)
 	}
 	return ok
-}
-
-// foresee tells an evaluator that prepares configurations which ones will probably be proposed next, if there were proposals since it
-// last did so.
-func (r *run) foresee() {
-	if r.foreseer == nil || r.foreseen == r.proposed {
-		return
-	}
-	r.foreseen = r.proposed
-	n := foreseenMost
-	if limit := r.options.MaxEvaluations; limit > 0 {
-		n = min(n, max(0, limit-r.proposed+r.free(r.excluded)))
-	}
-	var probable []space.Configuration
-	for _, i := range search.Foresee(r.strategy, n) {
-		_, known := r.known[i]
-		_, given := r.given[i]
-		if !known && !given && r.refusal(i) == "" {
-			probable = append(probable, r.space.At(i))
-		}
-	}
-	r.foreseer.Foresee(probable)
 }

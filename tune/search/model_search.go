@@ -56,7 +56,6 @@ type modelSearch struct {
 	pool      []int       // the candidates, by their place in the model
 	placeOf   map[int]int // the inverse of pool
 	points    []int       // the configurations that the models are conditioned on: those without an observation last, in order of their proposals
-	worths    []float64   // of the candidates at the last proposal, by place
 	fitAt     int         // number of observations at which the models are fitted again
 	proposals int
 }
@@ -263,7 +262,7 @@ func (m *modelSearch) choosePool() {
 	if m.pool != nil && m.space.Len() <= most {
 		return
 	}
-	m.pool, m.placeOf, m.worths = nil, map[int]int{}, nil
+	m.pool, m.placeOf = nil, map[int]int{}
 	add := func(i int) {
 		if _, twice := m.placeOf[i]; !twice {
 			m.placeOf[i] = len(m.pool)
@@ -328,10 +327,8 @@ func (m *modelSearch) mostPromising(predictions []*prediction) int {
 	worthOf := m.worth(predictions)
 	invalid := m.invalid()
 	found, most := -1, math.Inf(-1)
-	m.worths = m.worths[:0]
 	for place, i := range m.pool {
 		if m.memory.seen(i) {
-			m.worths = append(m.worths, math.Inf(-1))
 			continue
 		}
 		worth := worthOf(place)
@@ -341,30 +338,8 @@ func (m *modelSearch) mostPromising(predictions []*prediction) int {
 		if worth > most {
 			found, most = i, worth
 		}
-		m.worths = append(m.worths, worth)
 	}
 	return found
-}
-
-// foresee returns what is left of the initial sample, then the candidates that were worth most at the last proposal.
-func (m *modelSearch) foresee(n int) []int {
-	if len(m.worths) == 0 {
-		return slices.Concat(m.initial, m.further)
-	}
-	var places []int // the best first
-	for place, worth := range m.worths {
-		if math.IsInf(worth, -1) || m.memory.seen(m.pool[place]) || len(places) == n && worth <= m.worths[places[n-1]] {
-			continue
-		}
-		at, _ := slices.BinarySearchFunc(places, worth, func(p int, w float64) int {
-			if m.worths[p] >= w {
-				return -1
-			}
-			return 1
-		})
-		places = slices.Insert(places, at, place)[:min(len(places)+1, n)]
-	}
-	return each.Of(places, func(place int) int { return m.pool[place] })
 }
 
 // worth returns a function that returns the worth of a candidate.

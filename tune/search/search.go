@@ -91,28 +91,6 @@ func Ask(ctx context.Context, s Strategy, n int) ([]int, error) {
 	return s.Ask(n), nil
 }
 
-// Foresee returns at most n configurations that a strategy will probably propose next, the most probable first. Later proposals do not
-// depend on it. It is quick, and returns nothing of a strategy that cannot tell.
-func Foresee(s Strategy, n int) []int {
-	own, ok := s.(*session)
-	if !ok || own.closed {
-		return nil
-	}
-	var probable []int
-	add := func(indices []int) {
-		for _, i := range indices {
-			if len(probable) < n && !own.memory.seen(i) && !slices.Contains(probable, i) {
-				probable = append(probable, i)
-			}
-		}
-	}
-	add(own.start)
-	if f, ok := own.proposer.(foreseer); ok && len(probable) < n {
-		add(f.foresee(n))
-	}
-	return probable
-}
-
 // Options configure a strategy. The zero value selects the strategy's defaults.
 type Options struct {
 	Seed   uint64
@@ -155,10 +133,6 @@ type learner interface {
 	proposer
 	observe(o Observation)
 }
-
-// A foreseer is a proposer that knows what it will probably propose next. Its method foresee changes nothing; what it returns may be
-// claimed already.
-type foreseer interface{ foresee(n int) []int }
 
 // Names returns the names of all strategies, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(strategies)) }

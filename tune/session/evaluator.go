@@ -126,9 +126,6 @@ func (s *Session) Spent(o *tune.Outcome) string {
 		text := fmt.Sprintf("time of %s: starting %s, building %s, verifying %s, measuring %s, waiting for the device %s, idle %s",
 			figure.Count(pool.Started(), "worker"), tenths(s.Starting), tenths(s.Building), tenths(s.Verifying),
 			tenths(s.Measuring), tenths(s.Waiting), tenths(s.Idle))
-		if s.Ahead > 0 {
-			text += fmt.Sprintf("; %d built ahead, of which %d were proposed later", s.Ahead, s.Used)
-		}
 		return text
 	}
 	var d tune.Durations

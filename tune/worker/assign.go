@@ -19,8 +19,6 @@ type assignment struct {
 	readings      []hardware.Reading // of the build
 	again         bool               // it is built once more, for the binary
 	deaths        int                // of workers that worked on it
-	foreseen      bool               // it was not proposed yet
-	failed        *tune.Result       // of a build ahead
 	fresh         string             // a device.FreshOption, or ""
 	retest        tune.Retest
 
@@ -80,14 +78,13 @@ func (p *Pool) assign(now time.Time) error {
 		if t == nil {
 			continue
 		}
+		m.task = t
 		if m.builds {
-			p.build(m, t, now)
+			p.work(m, request{Build: &job{Values: valuesOf(t.configuration), WantBinary: p.carry.binaries, Fresh: t.fresh}}, now)
 			continue
 		}
-		m.task = t
 		p.work(m, request{Evaluate: &job{Values: valuesOf(t.configuration), Binary: t.binary, Readings: t.readings, Fresh: t.fresh, Retest: t.retest}}, now)
 	}
-	p.buildAhead(now)
 	evaluators, builders := len(p.devices), p.most
 	if p.noBuilders {
 		evaluators, builders = p.most, 0
@@ -96,12 +93,6 @@ func (p *Pool) assign(now time.Time) error {
 		return err
 	}
 	return p.startFor(true, builders, now)
-}
-
-// build lets a builder build an assignment.
-func (p *Pool) build(m *member, t *assignment, now time.Time) {
-	m.task = t
-	p.work(m, request{Build: &job{Values: valuesOf(t.configuration), WantBinary: p.carry.binaries, Fresh: t.fresh}}, now)
 }
 
 // startsAtOnce is how many workers become ready at the same time on a device other than a CPU. Most of a start, such as loading the

@@ -65,9 +65,15 @@
 // start: the first builds tell how long one takes. At most eight start at a time, because the driver makes contexts one after the other,
 // 0.13 s each on NVIDIA's 580, and 0.04 s with CUDA_DEVICE_MAX_CONNECTIONS=1, which builders therefore have.
 //
-// Builders for whom no proposal waits build what will probably be proposed (Pool.Foresee). What nobody proposes leaves no trace in the results.
-// More than eight starts at a time gain nothing: on a host with four H200 and 64 cores, 8 took 1.2 s each, 16 took 2.1 s, and 64 took 2.9 s
-// (2026-11-27), since the driver initializes one process after the other.
+// More than eight starts at a time gain nothing, because the driver initializes one process after the other, nor do threads, because it
+// compiles two or three programs at a time in one process. On a host with four H200 and 64 cores (driver 580, 2026-11-27) 400 builds of
+// 0.6 s took, from the start of the first process on: 11.6 s in 64 processes that started eight at a time, 17.2 s in 64 that started at once; with
+// as many threads in all, 12.0 s in 32 processes, 13.8 s in 21, 15.7 s in 16 and 24.3 s in 8.
+//
+// Builders do not build what will probably be proposed. On that host, those that did (the head of the model's acquisition, while no proposal
+// waited) built 8, 8, 8, 11 and 50 ahead, of which 0, 0, 0, 1 and 21 were proposed later, and searches of 400 took 17.3, 17.8 and 26.4 s with it, 17.3,
+// 18.0 and 26.9 s without: with enough proposals under way no builder is idle unless the cards are the limit. Walks propose their likely next
+// steps themselves: see package search.
 //
 // Nothing is loaded on a device while it measures. A random configuration of a matrix multiplication took 62 ms on an H200 in the mean of 406
 // (2026-11-27): 5.6 ms to load the program (4.2 in the median), 0.5 for variant and arguments, 11.5 for the first launch, 0.9 for checks, and

@@ -16,12 +16,10 @@ func (p *Pool) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 		return errClosed
 	}
 	defer p.cancel()
-	defer p.probable.Store(nil)
 	p.dropping.Store(false)
 	for {
 		if p.dropping.Load() {
 			waits := func(t *assignment) bool { return t.build == 0 && t.deaths == 0 }
-			p.probable.Store(nil)
 			p.toBuild, p.toEvaluate = slices.DeleteFunc(p.toBuild, waits), slices.DeleteFunc(p.toEvaluate, waits)
 		}
 		if err := p.assign(time.Now()); err != nil {
@@ -38,7 +36,6 @@ func (p *Pool) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 		none, err := p.step(ctx, from)
 		if none {
 			in = nil
-			p.probable.Store(nil)
 		}
 		for _, r := range p.results {
 			select {
@@ -84,9 +81,6 @@ func (p *Pool) step(ctx context.Context, in <-chan space.Configuration) (none bo
 
 // take accepts a configuration.
 func (p *Pool) take(c space.Configuration) {
-	if p.takeForeseen(c) {
-		return
-	}
 	builds := !p.noBuilders && p.retest.Launches == 0
 	p.queue(builds).add(&assignment{configuration: c, fresh: p.fresh, retest: p.retest})
 }
@@ -95,7 +89,7 @@ func (p *Pool) take(c space.Configuration) {
 func (p *Pool) held() int {
 	n := len(p.toBuild) + len(p.toEvaluate) + len(p.slow)
 	for _, m := range p.members {
-		if m.task != nil && !m.task.foreseen {
+		if m.task != nil {
 			n++
 		}
 	}
@@ -134,13 +128,10 @@ func (p *Pool) deadline() time.Time {
 	return first
 }
 
-// cancel forgets all assignments, and stops the members that are not idle, unless they build ahead.
+// cancel forgets all assignments, and stops the members that are not idle.
 func (p *Pool) cancel() {
 	now := time.Now()
 	for _, m := range p.members {
-		if m.task != nil && m.task.foreseen {
-			continue
-		}
 		m.task = nil
 		if m.state != idle {
 			p.stop(m, now)

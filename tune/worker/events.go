@@ -94,9 +94,7 @@ func (p *Pool) built(m *member, b *built, now time.Time) {
 	t.build += b.Result.Durations.Build
 	t.binary = b.Binary
 	t.warnings, t.code, t.readings = b.Result.Warnings, b.Result.Binary, b.Result.Readings
-	if !t.foreseen {
-		p.toEvaluate.add(t)
-	}
+	p.toEvaluate.add(t)
 }
 
 // finished handles the result of an assignment.
@@ -135,8 +133,6 @@ func (p *Pool) answer(m *member, t *assignment, r tune.Result, now time.Time) {
 		r.Device = p.devices[m.device].Selector()
 	}
 	switch {
-	case t.foreseen:
-		t.failed = &r
 	case t.slow != nil:
 		p.give(t, p.repeated(t, r, now))
 	case p.isSlow(m, &r) && (len(p.slow) < maxSlow || r.Status == tune.Timeout):
@@ -240,9 +236,8 @@ func (p *Pool) died(m *member, end *process.End, now time.Time) error {
 		return nil
 	}
 	p.unsafe = p.unsafe || m.stage == device.StageBuild
-	if t.deaths++; !t.foreseen {
-		p.queue(m.builds).first(t)
-	}
+	t.deaths++
+	p.queue(m.builds).first(t)
 	return nil
 }
 

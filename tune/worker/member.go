@@ -264,8 +264,6 @@ type Spent struct {
 	Measuring time.Duration // timed launches
 	Waiting   time.Duration // for the device, while another worker was timing
 	Idle      time.Duration // without work
-
-	Ahead, Used int // configurations that builders built before they were proposed, and how many of them were proposed later
 }
 
 // book adds the time since the last change to the activity of the member.

@@ -15,7 +15,6 @@ import (
 	"github.com/ndtune/ndtune/tune/observe"
 	"github.com/ndtune/ndtune/tune/problem"
 	"github.com/ndtune/ndtune/tune/process"
-	"github.com/ndtune/ndtune/tune/space"
 )
 
 // A Pool evaluates the configurations of one problem in worker processes, on one device or
@@ -58,9 +57,7 @@ type Pool struct {
 	unsafe      bool          // a worker has died or was killed in a build
 	launched    bool          // a launch has ended
 	carry       carry
-	dropping    atomic.Bool                           // what waits
-	probable    atomic.Pointer[[]space.Configuration] // not proposed yet; nil: nothing is known of them
-	foreseen    foreseen
+	dropping    atomic.Bool // what waits
 	fastest     []fast
 	best        atomic.Pointer[tune.Result] // so far, as the run observes it; nil: unknown
 
