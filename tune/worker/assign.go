@@ -23,7 +23,7 @@ type assignment struct {
 	retest        tune.Retest
 
 	slow  *tune.Result // of the first evaluation, whose launches were slow; nil: there was none
-	began time.Time    // of the second one
+	began time.Time    // of the second one; zero: its time is in Pool.repeating
 }
 
 // builtTwice reports whether a worker that builds the assignment repeats the work of another one.

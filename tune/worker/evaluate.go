@@ -19,7 +19,7 @@ func (p *Pool) Evaluate(ctx context.Context, in <-chan space.Configuration, out 
 	p.dropping.Store(false)
 	for {
 		if p.dropping.Load() {
-			waits := func(t *assignment) bool { return t.build == 0 && t.deaths == 0 }
+			waits := func(t *assignment) bool { return t.build == 0 && t.deaths == 0 && t.slow == nil }
 			p.toBuild, p.toEvaluate = slices.DeleteFunc(p.toBuild, waits), slices.DeleteFunc(p.toEvaluate, waits)
 		}
 		if err := p.assign(time.Now()); err != nil {

@@ -136,7 +136,7 @@ func (p *Pool) answer(m *member, t *assignment, r tune.Result, now time.Time) {
 	case t.slow != nil:
 		p.give(t, p.repeated(t, r, now))
 	case p.isSlow(m, &r) && (len(p.slow) < maxSlow || r.Status == tune.Timeout):
-		p.holdSlow(t, &r)
+		p.holdSlow(t, &r, now)
 	default:
 		p.give(t, r)
 	}

@@ -8,14 +8,17 @@ import (
 	"github.com/ndtune/ndtune/tune/device"
 )
 
-// An assignment whose launches were so slow that it was given up, or measured only once, is evaluated again before its result
-// counts: other work on the machine can delay a launch. That happens when no build waits to be measured, mostly while all other workers
-// stand still: see [Pool.wantsQuiet]. Two launches that agree are enough: one that is given up is not repeated if the first one, which has ended, took as long,
-// nor is a first launch if no launch of the search has ended yet, before the pool was opened either. A build or a check that hangs is not repeated.
+// An assignment whose launches were so slow that it was given up, or measured only once, is evaluated again before its result counts: other
+// work on the machine can delay a launch. Two launches that agree are enough: one that is given up is not repeated if the first one, which has
+// ended, took as long, nor is a first launch if no launch of the search has ended yet, before the pool was opened either. A build or a check
+// that hangs is not repeated.
+//
+// On a device that others disturb, and for a launch that was given up, a repeat begins when no build waits to be measured, and all other workers
+// stand still: see [Pool.wantsQuiet]. Elsewhere it comes after the builds that wait now, or not at all: a search that learns takes results in
+// the order of its proposals, and on four H200 it stood still for two seconds until all other builds were measured and repeats began.
 
 const (
-	// repeatShare is the inverse of the share of the search's time that repeats of what was measured once take at most, but on a CPU, where
-	// other programs delay launches, repeatLeast.
+	// Repeats of what was measured once take at most repeatLeast, or the inverse of repeatShare of the time that the devices had for the search.
 	repeatShare = 20
 	repeatLeast = time.Second
 	// maxSlow is the largest number of assignments that wait to be repeated. An interrupted search loses them.
@@ -33,20 +36,25 @@ func (p *Pool) isSlow(m *member, r *tune.Result) bool {
 // hasTime reports whether enough time is left to repeat an assignment: as much as the first evaluation took without the build. One that
 // was given up is repeated in any case.
 func (p *Pool) hasTime(t *assignment, now time.Time) bool {
-	needed, all := t.slow.Durations.Total()-t.slow.Durations.Build, now.Sub(p.began)/repeatShare
-	if p.noBuilders {
-		all = max(all, repeatLeast)
-	}
-	return t.slow.Status == tune.Timeout || all-p.repeating >= needed
+	all := max(repeatLeast, now.Sub(p.began)*time.Duration(len(p.devices))/repeatShare)
+	return t.slow.Status == tune.Timeout || all-p.repeating >= t.needed()
 }
 
+// needed returns the time for a repeat.
+func (t *assignment) needed() time.Duration { return t.slow.Durations.Total() - t.slow.Durations.Build }
+
 // holdSlow keeps an assignment with a slow result until it is repeated. Those that were given up come first.
-func (p *Pool) holdSlow(t *assignment, r *tune.Result) {
-	t.slow = r
-	if r.Status == tune.Timeout {
+func (p *Pool) holdSlow(t *assignment, r *tune.Result, now time.Time) {
+	switch t.slow = r; {
+	case r.Status == tune.Timeout:
 		p.slow.first(t)
-	} else {
+	case p.shared:
 		p.slow.add(t)
+	case p.hasTime(t, now):
+		p.repeating += t.needed()
+		p.toEvaluate.add(t)
+	default:
+		p.give(t, *r)
 	}
 }
 
@@ -71,7 +79,9 @@ func (p *Pool) toRepeat(now time.Time) *assignment {
 
 // repeated returns the result that counts of an assignment that was repeated: the second one, if it says more than that the launches are slow.
 func (p *Pool) repeated(t *assignment, r tune.Result, now time.Time) tune.Result {
-	p.repeating += now.Sub(t.began)
+	if !t.began.IsZero() {
+		p.repeating += now.Sub(t.began)
+	}
 	if r.Status != tune.Correct && r.Status != tune.Correctness {
 		return *t.slow
 	}
