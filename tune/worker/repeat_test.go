@@ -13,6 +13,7 @@ import (
 	"github.com/ndtune/ndtune/internal/standin"
 	"github.com/ndtune/ndtune/tune"
 	"github.com/ndtune/ndtune/tune/definition"
+	"github.com/ndtune/ndtune/tune/device"
 	"github.com/ndtune/ndtune/tune/loop"
 	"github.com/ndtune/ndtune/tune/space"
 )
@@ -112,5 +113,30 @@ __kernel void stall(__global float *y) { }
 				t.Errorf("%s, %v: evaluated %s times, want %s", a, c.values, got, c.want)
 			}
 		}
+	}
+}
+
+// TestSlowHoldsUpNobody: on a device that others do not disturb, a configuration that was measured once is repeated after the builds that wait
+// now, or has its result at once if there is no time.
+func TestSlowHoldsUpNobody(t *testing.T) {
+	p := &Pool{problem: tiny(t, 4, ""), devices: make([]device.Listed, 1), began: time.Now()}
+	m := &member{spent: &p.spent, state: working}
+	assigned := func(i int) *assignment {
+		return &assignment{configuration: configurationOf(t, p.problem, map[string]space.Value{"i": i}), build: time.Second}
+	}
+	waiting, slow := assigned(0), assigned(1)
+	p.toEvaluate.add(waiting)
+	result := tune.Result{Status: tune.Correct, Times: []float64{9}, EarlyStopped: true, Durations: tune.Durations{Measure: repeatLeast * 3 / 4}}
+	p.answer(m, slow, result, time.Now())
+	if len(p.results) > 0 || !slices.Equal(p.toEvaluate, queue{waiting, slow}) {
+		t.Errorf("%d results, %d wait: want the repeat last", len(p.results), len(p.toEvaluate))
+	}
+	p.answer(m, assigned(2), result, time.Now())
+	if len(p.results) != 1 || len(p.toEvaluate) != 2 || len(p.slow) > 0 {
+		t.Errorf("%d results, %d wait: want a result at once, since the first repeat takes the time", len(p.results), len(p.toEvaluate))
+	}
+	p.answer(m, slow, tune.Result{Status: tune.Correct, Times: []float64{1, 1}}, time.Now())
+	if len(p.results) != 2 || len(p.results[1].Times) != 2 {
+		t.Errorf("%v: want the result of the repeat", p.results)
 	}
 }
