@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -92,8 +93,8 @@ func (s *session) compile(v *problem.Variant) (*Built, error) {
 	return s.link(program, v)
 }
 
-// mostKept is how many programs a launcher keeps: those of the finalists.
-const mostKept = 10
+// mostKept is how many programs a launcher keeps: those of the finalists, and of their rivals.
+const mostKept = 20
 
 // A kept is a program that may be asked for again: for the final measurement, or for one single launch after the other. PoCL takes 24 ms
 // to find a program in its cache.
@@ -106,7 +107,7 @@ type kept struct {
 // keep has the launcher keep the program of a variant, instead of its release, if it is one of the fastest.
 func (s *session) keep(b *Built, time float64) {
 	k := kept{b.program, s.keyOf(b.Variant), time}
-	i, _ := slices.BinarySearchFunc(s.kept, k, func(a, b kept) int { return cmp.Compare(a.time, b.time) })
+	i := sort.Search(len(s.kept), func(i int) bool { return s.kept[i].time > time }) // of equal ones, the first are finalists
 	s.kept, b.program = slices.Insert(s.kept, i, k), nil
 	if len(s.kept) > mostKept {
 		s.kept[mostKept].Release()

@@ -87,7 +87,7 @@ func TestTheFinalMeasurementSurvivesALostSession(t *testing.T) {
 	}
 }
 
-// TestTheFinalMeasurementBuildsNothingAgain has a compiler that fails after eleven builds.
+// TestTheFinalMeasurementBuildsNothingAgain has a compiler that fails after 21 builds.
 func TestTheFinalMeasurementBuildsNothingAgain(t *testing.T) {
 	if standin.OnSystem() {
 		t.Skip("the compiler of a real driver does not fail on request")
@@ -98,7 +98,7 @@ func TestTheFinalMeasurementBuildsNothingAgain(t *testing.T) {
 	}
 	e := open(t, definition.Definition{
 		Kernel: definition.Kernel{Name: "last", Source: `__kernel void last(__global int *x) {}
-// standin: last is nothing(); last takes 1000 * thousands; build fails "no licence ` + rand.Text() + `" after 11`}, // a count of its own
+// standin: last is nothing(); last takes 1000 * thousands; build fails "no licence ` + rand.Text() + `" after 21`}, // a count of its own
 		ProblemSize: []definition.Expr{"1"},
 		Arguments:   []definition.Argument{{Name: "x", Type: "int32", Size: "1"}},
 		Parameters:  []space.Parameter{{Name: "thousands", Values: times}},

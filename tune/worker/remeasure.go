@@ -1,10 +1,10 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/ndtune/ndtune/internal/each"
@@ -166,9 +166,8 @@ func (p *Pool) keepBinary(t *assignment, time float64) {
 	if len(p.devices) == 1 || len(t.binary) == 0 || t.fresh != "" {
 		return
 	}
-	f := fast{t.configuration.Key(), time, t.binary}
-	i, _ := slices.BinarySearchFunc(p.fastest, f, func(a, b fast) int { return cmp.Compare(a.time, b.time) })
-	p.fastest = slices.Insert(p.fastest, i, f)
+	i := sort.Search(len(p.fastest), func(i int) bool { return p.fastest[i].time > time }) // of equal ones, the first are finalists
+	p.fastest = slices.Insert(p.fastest, i, fast{t.configuration.Key(), time, t.binary})
 	p.fastest = p.fastest[:min(len(p.fastest), mostFast)]
 }
 
