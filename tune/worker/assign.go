@@ -22,8 +22,7 @@ type assignment struct {
 	fresh         string             // a device.FreshOption, or ""
 	retest        tune.Retest
 
-	slow  *tune.Result // of the first evaluation, whose launches were slow; nil: there was none
-	began time.Time    // of the second one; zero: its time is in Pool.repeating
+	slow *tune.Result // of the first evaluation, whose launches were slow; nil: there was none
 }
 
 // builtTwice reports whether a worker that builds the assignment repeats the work of another one.

@@ -134,7 +134,7 @@ func (p *Pool) answer(m *member, t *assignment, r tune.Result, now time.Time) {
 	}
 	switch {
 	case t.slow != nil:
-		p.give(t, p.repeated(t, r, now))
+		p.give(t, p.repeated(t, r))
 	case p.isSlow(m, &r) && (len(p.slow) < maxSlow || r.Status == tune.Timeout):
 		p.holdSlow(t, &r, now)
 	default:

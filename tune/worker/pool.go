@@ -66,7 +66,7 @@ type Pool struct {
 	toBuild, toEvaluate queue
 	slow                queue         // assignments to repeat
 	began               time.Time     // the search
-	repeating           time.Duration // the time of repeats so far
+	repeating           time.Duration // the time for all repeats that have begun or wait for their turn, by the first evaluations
 	results             []tune.Result // not yet handed on
 	evaluated           atomic.Int64
 	capacity            atomic.Int64

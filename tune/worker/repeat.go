@@ -73,15 +73,12 @@ func (p *Pool) toRepeat(now time.Time) *assignment {
 		return nil
 	}
 	t := p.slow.next(true)
-	t.began = now
+	p.repeating += t.needed()
 	return t
 }
 
 // repeated returns the result that counts of an assignment that was repeated: the second one, if it says more than that the launches are slow.
-func (p *Pool) repeated(t *assignment, r tune.Result, now time.Time) tune.Result {
-	if !t.began.IsZero() {
-		p.repeating += now.Sub(t.began)
-	}
+func (p *Pool) repeated(t *assignment, r tune.Result) tune.Result {
 	if r.Status != tune.Correct && r.Status != tune.Correctness {
 		return *t.slow
 	}
